@@ -39,16 +39,16 @@ class Tinting:
 
     def tint(self, steps: Sequence[int], is_folded: bool) -> Tint:
         """Return the tint of a card: the largest norm of its steps, and the worst that is wrong."""
-        badge, word = self.badge(steps)
+        rim, word = self.trouble(steps)
         if is_folded and word and any(self.words[nr] != word for nr in steps):
             word += INSIDE
         words = self.norm_words(steps)
         norms = self.known(steps)
         level = self.scale.level(norms[-1]) if self.scale and norms else 0
-        return Tint(level, words, word, badge, line(words, word, badge))
+        return Tint(level, words, word, rim, line(words, word, rim))
 
-    def badge(self, steps: Sequence[int]) -> tuple[str, str]:
-        """Return the kind of badge that steps get, and its word; both empty where all is well."""
+    def trouble(self, steps: Sequence[int]) -> tuple[str, str]:
+        """Return the rim that steps get, and a word for it; both empty where all is well."""
         if self.first and self.first.step in steps:
             return "first", f"first {self.first.health}"
         found = {self.words[nr] for nr in steps}
@@ -63,7 +63,7 @@ class Tinting:
         return sorted(norm for norm in told if norm)
 
     def norm_words(self, steps: Sequence[int]) -> str:
-        """Say which norms arrived at steps: nothing where their badge says all."""
+        """Say which norms arrived at steps: nothing where a word says all."""
         norms = self.known(steps)
         if norms:
             low, high = number(norms[0]), number(norms[-1])
@@ -98,10 +98,10 @@ class Tinting:
         return " ".join([*lead, *self.remarks()])
 
 
-def line(words: str, word: str, badge: str) -> str:
+def line(words: str, word: str, rim: str) -> str:
     """Return what the text tree says of a card: "grad norm 0.02, exploding", "first NaN here"."""
     told = [f"grad {words}" if words.startswith("norm") else words]
-    if badge == "first":
+    if rim == "first":
         told.append(word if word.endswith(INSIDE) else f"{word} here")
     elif word in (*health.BAD, "zero"):
         told.append(f"grad {word}")

@@ -9,7 +9,7 @@ from torch import nn
 from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.drawing.palette import STYLE
 from autograd_graphs.playing.animate import film
-from autograd_graphs.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Stack, Way
+from autograd_graphs.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Way
 from autograd_graphs.playing.stylesheet import css_class
 from helpers import module_calls, record, snapshot
 
@@ -94,75 +94,6 @@ def lab():
     )
 
 
-SUMS = (
-    Button("add(1, 2)", "adds 1 and 2", (1.0, 2.0)),
-    Button("add(0.5, 0)", "adds 0.5 and nothing", (0.5, 0.0)),
-    Button("zero()", "writes zeros"),
-    Button("total = None", "lets go of the total"),
-    Button("wait()", "does nothing"),
-)
-DEEPEST = 4  # lines to the end of the map of sums
-
-
-def sums(start=()):
-    """Return a lab that heaps numbers up: a total that two actions add to, and two empty."""
-    scene = drawing(chain(1))
-    found, came = {None: 0}, [None]
-    depth, ways = {None: 0}, []
-    for total in (waiting := [None]):
-        own = []
-        for nr, button in enumerate(SUMS):
-            after, error = summed(total, nr, button)
-            if after not in found and depth[total] < DEEPEST:
-                found[after], depth[after] = len(found), depth[total] + 1
-                came.append((found[total], nr))
-                waiting.append(after)
-            known = found.get(after, ENDS)
-            own.append(Way(known, error) if error or after != total else Way(IDLE))
-        ways.append(tuple(own))
-    states = [
-        LabState(
-            f"total: {total}", "A sum.", ways=ways[nr], came=came[nr], totals=(total,), text="sums"
-        )
-        for nr, total in enumerate(found)
-    ]
-    stacks = (Stack("total", 20, 200, 66, 14, 56),)
-    made = LabFilm(("total = None",), SUMS, (scene,), tuple(states), "sums", "Sums.", stacks=stacks)
-    return replace(made, start=tuple(start), first=replayed(made, start)[-1])
-
-
-def summed(total, nr, button):
-    """Return the total after an action, and what the action raises."""
-    if nr == 0 and total and total[0] == 1:
-        return total, "ValueError: 1 is enough"
-    if button.adds:
-        old = total or (0.0, 0.0)
-        return tuple([one + other for one, other in zip(old, button.adds, strict=True)]), ""
-    if nr == 2 and total is None:
-        return total, "AttributeError: 'NoneType' object has no attribute 'zero_'"
-    return [(0.0, 0.0), None, total][nr - 2], ""
-
-
-def replayed(film, actions):
-    """Return the numbers of all states on the way, from state 0."""
-    numbers = [0]
-    for action in actions:
-        if action == -1:
-            here = film.states[numbers[-1]]
-            later = range(numbers[-1] + 1, len(film.states))
-            numbers.append(
-                next(
-                    nr
-                    for nr in later
-                    if film.states[nr].focus and film.states[nr].scene == here.scene
-                )
-            )
-            continue
-        way = film.states[numbers[-1]].ways[action]
-        numbers.append(numbers[-1] if way.to == IDLE else way.to)
-    return numbers
-
-
 def restless(seed, states=12):
     """Return a lab that goes to and fro between two scenes, and changes any marks in any way."""
     dice = random.Random(seed)
@@ -186,7 +117,7 @@ def restless(seed, states=12):
     buttons = tuple([Button(f"go({nr})", "goes on", anew=nr == 2) for nr in range(3)])
     film = LabFilm(("begin()",), buttons, scenes, made, "", "")
     start = walk(dice, film)
-    return replace(film, start=start, first=replayed(film, start)[-1])
+    return replace(film, start=start, first=end(film, start))
 
 
 def restless_way(dice, states):
@@ -223,8 +154,16 @@ def walk(dice, film):
         if not able:
             break
         found.append(dice.choice(able))
-        number = replayed(film, found)[-1]
+        number = end(film, found)
     return tuple(found)
+
+
+def end(film, actions):
+    """Return the number of the state that actions lead to."""
+    number = 0
+    for before, _, way in replace(film, start=tuple(actions)).steps():
+        number = before if way.to == IDLE else way.to
+    return number
 
 
 def meant(film, number):

@@ -133,8 +133,6 @@ RULED = [
     *cases("dot", torch.dot, ((3,), (3,)), ((1,), (1,))),
     *cases("addmm", torch.addmm, ((4,), (2, 3), (3, 4)), ((2, 2), (2, 3), (3, 2))),
     *cases("addmm", lambda a, b, c: torch.addmm(a, b, c, beta=0.5, alpha=2), ((4,), (2, 3), (3, 4))),
-    *cases("addmv", torch.addmv, ((2,), (2, 3), (3,))),
-    *cases("addmv", lambda a, b, c: torch.addmv(a, b, c, beta=0.5, alpha=2), ((2,), (2, 3), (3,))),
     *each("view", [lambda x: x.reshape(-1), lambda x: x.unsqueeze(1), lambda x: x[None].squeeze(0)]),
     *each("t", [torch.t, lambda x: x.transpose(0, -1), lambda x: x.permute(-1, 0)]),
     *cases("permute", lambda x: x.permute(1, -1, 0), ((2, 3, 4),)),

@@ -195,171 +195,45 @@ class Steps(Marks):
         return found
 
 
-@dataclass
-class State:
-    """Hold one state of a lab, read: `marks` are (class, words) as they are seen, `ways` (next
-    state or None where the map ends, error, whether it did nothing).
-    """
-
-    title: str
-    sentence: str
-    scene: int
-    marks: list
-    focus: int
-    text: str
-    ways: list
-    came: tuple | None
-    chosen: list
-    totals: list
-
-
 class Lab(Marks):
-    """Read a film of a lab."""
+    """Read a film of a lab: `seen` is (class, words) of every mark of each state, `ways` are (next
+    state or a code, error) of each action there.
+    """
 
     def __init__(self, text):
         super().__init__(json.loads(text, parse_constant=no_constant))
         data = self.data
-        self.alt, self.code = data["alt"], data["code"]
-        self.size = tuple(data["size"])
-        self.stacks = [tuple(one) for one in data["stacks"]]
-        self.actions = [self.action(nr, *one) for nr, one in enumerate(data["actions"])]
-        self.marks = [self.mark(one) for one in data["marks"]]
-        assert len(data["owned"]) == len(self.marks)
-        assert all(0 <= owner <= len(self.marks) for owner in data["owned"])
+        self.drawn = [self.mark(one) for one in data["marks"]]
+        assert len(data["owned"]) == len(self.drawn)
         self.looks = [self.look(*one) for one in data["looks"]]
-        self.scenes = data["scenes"]
-        self.legend = [self.sample(*one) for one in data["legend"]]
-        self.states = [self.state(*one) for one in data["states"]]
-        self.begun = [(0, 0, 0)]
-        for action in data["start"]:
-            self.begun.append(self.step(self.begun[-1][2], action))
-        del self.begun[0]
-        for number in range(len(self.states)):
-            self.trail(number)
-
-    @property
-    def frames(self):
-        return self.states
-
-    def action(self, nr, code, does, key, adds, group, anew):
-        assert key == "1234567890"[nr : nr + 1]
-        assert adds == 0 or self.stacks
-        return code, does, key, self.column(adds), group, bool(anew)
-
-    def column(self, numbers):
-        """Return numbers as a tuple, None where they are 0."""
-        return None if numbers == 0 else tuple(numbers)
-
-    def sample(self, role, state, words):
-        return class_of(self.role(role), self.role(state)), words
+        self.frames = data["states"]
+        self.seen = [self.worn(at(data["scenes"], one[2]), pairs(one[3])) for one in self.frames]
+        self.ways = [list(map(self.way, one[6])) for one in self.frames]
+        for _, _, scene, _, focus, text, ways, _, chosen, totals in self.frames:
+            assert focus in {0, *[data["owned"][nr] for nr in data["scenes"][scene]]}
+            assert all(map(self.line, [number for number in text if number]))
+            assert (len(ways), len(totals)) == (len(data["actions"]), len(data["stacks"]))
+            assert all(action < len(data["actions"]) for action in chosen)
 
     def look(self, role, state, runs):
         words = None if runs == 0 else self.runs(runs)
         return class_of(self.role(role), self.role(state)), words
 
-    def state(self, title, sentence, scene, patch, focus, text, ways, came, chosen, totals):
-        assert focus in {0, *[self.data["owned"][nr] for nr in at(self.scenes, scene)]}
-        lines = [self.line(number) for number in text]
-        assert len(ways) == len(self.actions)
-        assert len(totals) == len(self.stacks)
-        for action in chosen:
-            at(self.actions, action)
-        return State(
-            self.line(title),
-            self.line(sentence),
-            scene,
-            self.worn(at(self.scenes, scene), pairs(patch)),
-            focus,
-            "\n".join(lines),
-            [self.way(one) for one in ways],
-            None if came == 0 else tuple(came),
-            chosen,
-            [self.column(total) for total in totals],
-        )
-
     def worn(self, scene, patch):
         """Return (class, words) of every mark of a scene."""
-        shown = [at(self.marks, number) for number in scene]
+        shown = [at(self.drawn, number) for number in scene]
         found = [(mark.classes, mark.words) for mark in shown]
         for place, look in patch:
-            at(found, place)
             classes, words = at(self.looks, look)
             assert words is None or shown[place].shape == "text"
-            assert classes.split()[0] == found[place][0].split()[0], "a mark keeps its role"
+            assert classes.split()[0] == at(found, place)[0].split()[0], "a mark keeps its role"
             found[place] = classes, found[place][1] if words is None else words
         return [(classes, "".join([text for text, _ in words])) for classes, words in found]
 
     def way(self, way):
-        if type(way) is list:
-            to, error = way
-            at(self.data["states"], to)
-            assert self.line(error)
-            return to, self.line(error), False
-        if way == -1:
-            return None, "", False
-        if way == -2:
-            return None, "", True
-        at(self.data["states"], way)
-        return way, "", False
-
-    def step(self, number, action):
-        """Return (state, action, next state)."""
-        if action == -1:
-            here, later = at(self.states, number), range(number + 1, len(self.states))
-            nodes = [
-                nr for nr in later if self.states[nr].focus and self.states[nr].scene == here.scene
-            ]
-            return number, action, nodes[0]
-        to, _, is_idle = at(at(self.states, number).ways, action)
-        assert to is not None or is_idle, "the map ends here"
-        return number, action, number if is_idle else to
-
-    def trail(self, number):
-        """Return the steps that lead to a state: those of the start, or the shortest."""
-        if number == (self.begun[-1][2] if self.begun else 0):
-            return self.begun
-        found = []
-        while (came := self.states[number].came) is not None:
-            before, action = came
-            assert len(found) < len(self.states), "a ring"
-            if action >= 0:
-                assert self.step(before, action) == (before, action, number)
-            found.insert(0, (before, action, number))
-            number = before
-        assert number == 0
-        return found
-
-    def blocks(self, trail, stack=0):
-        """Return the numbers that lie on one another in a stack after a trail, the lowest first:
-        what an action says that it adds is a block of its own where the total grew by just that.
-        """
-        layers, old = [], None
-        for before, action, after in [(None, -1, 0), *trail]:
-            assert before is None or self.states[before].totals[stack] == old
-            new = self.states[after].totals[stack]
-            adds = self.actions[action][3] if action >= 0 else None
-            if new is None:
-                layers = []
-            elif old is None or (new != old and not adds_up(old, adds, new)):
-                layers = [new]
-            elif new != old:
-                layers = [*layers, adds]
-            old = new
-        return [layer for layer in layers if any(layer)]
-
-    def seen(self, number):
-        """Return what a state shows: (class, words) of every mark."""
-        return self.states[number].marks
-
-
-def adds_up(old, adds, new):
-    """Say whether what was there grew by what an action says that it adds."""
-    if adds is None:
-        return False
-    grown = [after - before for before, after in zip(old, new, strict=True)]
-    return len(grown) == len(adds) and all(
-        abs(one - other) < 1e-4 for one, other in zip(grown, adds, strict=True)
-    )
+        to, error = way if type(way) is list else (way, 0)
+        assert to in (-1, -2) or at(self.frames, to)
+        return to, self.line(error)
 
 
 def no_constant(name):

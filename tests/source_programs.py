@@ -3,13 +3,14 @@ by a second run, in which every expression reports when it is done.
 """
 
 import ast
-import contextlib
 import linecache
 import random
 import warnings
+from unittest import mock
 
 import torch
 
+from autograd_graphs.looking import source
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.source import LONGEST
 from autograd_graphs.looking.torch_private import is_tensor, next_number, ran_as
@@ -220,8 +221,14 @@ class Reports:
         self.called = {nr: self.texts.get(id(one), set()) for nr, one in enumerate(walk.met)}
 
 
-def run(texts, record=record, change=None, report=None):
-    """Run cells in one namespace, as IPython does, and return it."""
+def run(texts, record=record, change=None, report=None, tells=lambda failed: failed):
+    """Run cells in one namespace, as IPython does, which tells those that failed; return it."""
+    failed = set()
+    with mock.patch.object(source, "failures", return_value=tells(failed)):
+        return _run(texts, failed, record, change, report)
+
+
+def _run(texts, failed, record, change, report):
     space = {"__name__": "__main__", "record": record, "In": [""]}
     for number, text in enumerate(texts):
         name = f"<ipython-cell-{number}>"
@@ -233,9 +240,13 @@ def run(texts, record=record, change=None, report=None):
             change.cell, space["_report"] = number, report.report
             tree = ast.fix_missing_locations(change.visit(tree))
         torch.manual_seed(0)
-        failing = contextlib.suppress(Exception if number < len(texts) - 1 else ())
-        with failing, warnings.catch_warnings(action="ignore"):  # torch gives some once a process
-            exec(compile(tree, name, "exec"), space)
+        try:
+            with warnings.catch_warnings(action="ignore"):  # torch gives some once a process
+                exec(compile(tree, name, "exec"), space)
+        except Exception:
+            if number == len(texts) - 1:
+                raise
+            failed.add(number + 1)
     return space
 
 

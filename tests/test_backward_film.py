@@ -2,7 +2,6 @@
 
 import functools
 import math
-from dataclasses import replace
 
 import pytest
 import torch
@@ -20,7 +19,6 @@ from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.equations import MOST_ROWS
 from autograd_graphs.playing.views import views
 from autograd_graphs.recording.record import record
-from autograd_graphs.text import short_number
 from helpers import module_calls
 
 pytestmark = pytest.mark.slow
@@ -165,93 +163,13 @@ def test_numbers_of_random_programs_are_those_that_were_recorded(family, data):
     assert_says(trace, made)
 
 
-SCALARS = {
-    "add": lambda x, y: x + y,
-    "mul": lambda x, y: x * y,
-    "div": lambda x, y: x / (y + 3),
-    "by": lambda x, y: x * 0.7,
-    "square": lambda x, y: x**2,
-    "root": lambda x, y: (x * x + 1).sqrt(),
-    "sin": lambda x, y: x.sin(),
-    "tanh": lambda x, y: x.tanh(),
-    "exp": lambda x, y: (x / 4).exp(),
-    "log": lambda x, y: (x * x + 2).log(),
-    "alone": lambda x, y: (x.reshape(1, 1) * y).sum(),
-}
-
-
-@st.composite
-def scalars(draw):
-    """Draw a program of scalars: values of the leaves, and (operation, two operands)."""
-    values = draw(st.lists(st.sampled_from([0.5, 1.5, -0.75, 2.0, 3.0]), min_size=3, max_size=3))
-    step = st.tuples(st.sampled_from(sorted(SCALARS)), st.integers(0, 2), st.integers(0, 6))
-    return values, draw(st.lists(step, min_size=1, max_size=6))
-
-
-def run_scalars(program):
-    values, steps = program
-    leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in values]
-    pool = list(leaves)
-    for name, left, right in steps:
-        pool.append(SCALARS[name](pool[-1 - left], pool[right % len(pool)]))
-    return leaves, pool[-1]
-
-
-def paths(graph):
-    """Return how many ways lead from the roots to each node."""
-    count = dict.fromkeys(range(len(graph.nodes)), 0)
-    waiting = [root.node for root in graph.roots]
-    while waiting:
-        node = waiting.pop()
-        count[node] += 1
-        edges = graph.inputs_by_node().get(node, ())
-        waiting += [edge.target for edge in edges if edge.target is not None]
-    return count
-
-
-MATHS = {name: getattr(math, name) for name in ("sin", "cos", "exp", "log", "sqrt", "tanh")}
-MATHS |= {"sigmoid": lambda x: 1 / (1 + math.exp(-x)), "σ": lambda x: 1 / (1 + math.exp(-x))}
-
-
-def evaluated(text):
-    """Work out a product as it is written for people."""
-    for sign, plain in (
-        ("×", "*"),
-        ("·", "*"),
-        ("²", "**2"),
-        ("³", "**3"),
-        ("−", "-"),
-        ("√", "sqrt"),
-    ):
-        text = text.replace(sign, plain)
-    return eval(text, {"__builtins__": {}}, MATHS)
-
-
-@given(scalars())
-@settings(often, max_examples=often.max_examples // 2)
-def test_the_whole_way_is_right_and_there_only_where_one_path_leads(program):
-    leaves, root = run_scalars(program)
-    if not root.requires_grad or root.is_leaf:
-        return
-    trace = record(root, names=dict(zip("abc", leaves, strict=True)))
-    made, ways = film(trace), paths(trace.graph)
-    called = dict(zip("abc", leaves, strict=True))
-    for number, step in enumerate(trace.steps):
-        way = at_step(made, number).whole_way
-        if not way:
-            continue
-        assert step.leaf
-        assert ways[step.node] == 1, "several paths lead here"
-        product, _, result = way.rpartition(" = ")
-        (name,) = trace.graph.nodes[step.node].outputs[0].names
-        assert result == short_number(called[name].grad.item())
-        assert evaluated(product) == pytest.approx(called[name].grad.item(), rel=0.01, abs=1e-3)
-
-
 def test_the_whole_way_of_a_chain_is_there_and_with_a_hook_on_it_is_not():
     x = torch.tensor(0.5, requires_grad=True)
     made = film(record((x.tanh() * 3).sin()))
-    assert made.moments[-2].whole_way
+    product, _, result = made.moments[-2].whole_way.rpartition(" = ")
+    factors = [float(one.strip("()")) for one in product.split(" × ")[:3]]
+    assert math.prod(factors) == pytest.approx(x.grad.item() / (1 - x.tanh().item() ** 2), rel=0.01)
+    assert float(result) == pytest.approx(x.grad.item(), rel=0.01)
     y = x.tanh()
     y.register_hook(lambda grad: grad * 2)
     assert not film(record((y * 3).sin())).moments[-2].whole_way
@@ -626,22 +544,6 @@ def film_of_cut(x, near, monkeypatch):
     assert trace.graph.left_out
     assert any(step.leaf for step in trace.steps), "x itself is near"
     return film(trace)
-
-
-def cells_of_sums(made):
-    """Return the operators in the arithmetic of a film, those of a leaf's own row left out."""
-    rows = [row for moment in made.moments if moment for row in moment.rows]
-    sums = [row for row in rows if "before" not in [cell.role for cell in row]]
-    return [cell.what for row in sums for cell in row if cell.role == "sign"]
-
-
-def test_what_is_no_sum_by_its_numbers_is_not_told_as_one():
-    x = torch.tensor(3.0, requires_grad=True)
-    trace = record(x * 2 + x * x)
-    last = trace.steps[-1]
-    wrong = replace(last, before_hooks=(Gradient((), 9.0),), grad_outputs=(Gradient((), 9.0),))
-    made = film(replace(trace, steps=(*trace.steps[:-1], wrong)))
-    assert "+" not in cells_of_sums(made)
 
 
 def test_the_first_moment_says_what_was_given_and_what_was_not():

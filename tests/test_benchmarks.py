@@ -11,12 +11,12 @@ from benchmarks.__main__ import NAMES
 
 ROOT = Path(__file__).parents[1]
 HEAVY = (
-    "IPython", "anywidget", "graphviz", "ipywidgets", "matplotlib", "nbconvert", "pygraphviz",
+    "IPython", "anywidget", "ipywidgets", "matplotlib", "nbconvert", "pygraphviz",
     "tomllib", "yaml",
 )  # fmt: skip
 LATER = (
     "helpers.clinic.finding", "helpers.clinic.report", "helpers.labs", "helpers.own_loop.watcher",
-    "autograd_graphs.playing.player", "autograd_graphs.stepping", "autograd_graphs.torchviz_view",
+    "autograd_graphs.playing.player", "autograd_graphs.stepping",
 )  # fmt: skip
 
 
@@ -31,9 +31,7 @@ def test_importing_helpers_brings_nothing_heavy():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["beside_torchviz", "diagnose", "find", "labs", "step_through", "watching"]
-)
+@pytest.mark.parametrize("name", ["diagnose", "find", "labs", "step_through", "watching"])
 def test_a_name_that_is_imported_later_is_there(name):
     program = f"import helpers; helpers.{name}; from helpers import {name}; from helpers import *; print({name})"
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True)

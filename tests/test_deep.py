@@ -18,7 +18,7 @@ pytestmark = pytest.mark.thorough
 BEGIN = """
 import threading
 import torch
-from helpers import beside_torchviz, check, diagnose, record, show, snapshot
+from helpers import check, diagnose, record, show, snapshot
 from autograd_graphs.looking import freeing
 
 def chain(length):
@@ -187,7 +187,6 @@ threads = [threading.Thread(target=lambda: record(chain(20_000))) for _ in range
 x = torch.ones(1, requires_grad=True)
 y = torch.stack([x * nr for nr in range(20_000)]).sum()
 record(y)""",
-    "torchviz beside a chain of 3,000": "beside_torchviz(chain(3_000))",
     "a hook that recurses for ever": """
 x = torch.ones(1, requires_grad=True)
 y = x * 2

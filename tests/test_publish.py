@@ -16,7 +16,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from autograd_graphs.playing import player
 from autograd_graphs.playing.player import FILM
-from autograd_graphs.torchviz_view import beside_torchviz
 from course.publish import main, publish
 from course.publishing import assets
 from course.publishing.deck import slides_of
@@ -126,13 +125,11 @@ def test_the_line_that_failed_is_marked_where_blank_lines_are_left_out():
     assert re.findall(r'<span class="(ln[^"]*)"', html) == ["ln", "ln blank", "ln failed"]
 
 
-def test_a_graph_loses_its_legend_on_a_slide_and_one_beside_torchviz_loses_nothing():
+def test_a_graph_loses_its_legend_on_a_slide():
     x = torch.ones(2, requires_grad=True)
     graph = faces_of_picture(show(x * 2))
     assert "backward function" in graph
     assert height(graph) < height(show(x * 2).svg)
-    both = beside_torchviz((x * 2).sum())
-    assert height(faces_of_picture(both)) == height(both.svg)
 
 
 def faces_of_picture(picture):

@@ -35,11 +35,6 @@ def test_dtype_and_device_are_said_where_they_are_unusual():
     assert "ToCopyBackward0 → y (2,) float64 meta" in str(graph)
 
 
-def test_values_with_gaps_between_them_are_read():
-    w = torch.arange(6.0)[::2].requires_grad_()
-    assert "leaf w = [0.0, 2.0, 4.0]" in str(snapshot(w * w))
-
-
 def test_inputs_that_are_left_out_are_told():
     walk = Walk([torch.cat([torch.ones(1, requires_grad=True)] * 5)], Limits(nodes=9, edges=3))
     assert (walk.is_cut, walk.at_least) == (True, 2)

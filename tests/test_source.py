@@ -24,15 +24,16 @@ PORTION = 300
 LEAST = 0.8
 
 
-def program(*texts):
+def program(*texts, **how):
     """Run cells, and return the program of the last one's trace, and the trace."""
-    trace = source_programs.run(["import torch\nfrom helpers import module_calls", *texts])["trace"]
+    begin = "import torch\nfrom helpers import module_calls"
+    trace = source_programs.run([begin, *texts], **how)["trace"]
     return trace.program, trace
 
 
-def told(*texts):
+def told(*texts, **how):
     """Return (operation, expression, operator) of every node of which a place is known."""
-    found, trace = program(*texts)
+    found, trace = program(*texts, **how)
     if found is None:
         return []
     rows = []
@@ -90,11 +91,11 @@ def test_a_cell_that_failed_does_not_count():
     assert told(ABC, "y = b * a", "trace = record(y)") == [("MulBackward0", "b * a", "*")]
 
 
-def test_where_ipython_tells_which_cells_failed_the_others_count(monkeypatch):
-    cells = ABC, "y = a * b", "raise RuntimeError\ny = a *b", "y = a*b", "trace = record(y)"
-    assert told(*cells) == []
-    monkeypatch.setattr(autograd_graphs.looking.source, "failures", lambda: {4})
-    assert told(*cells) == [("MulBackward0", "a*b", "*")]
+def test_where_nobody_tells_which_cells_failed_only_the_last_counts():
+    untold = {"tells": lambda failed: None}
+    assert told(ABC, "y = b * a", "trace = record(y)", **untold) == []
+    sine = told(ABC, "y = torch.sin(b * a)\ntrace = record(y)", **untold)
+    assert sine[0][1] == "torch.sin(b * a)"
 
 
 def test_a_source_that_was_edited_since_does_not_count():
@@ -149,7 +150,7 @@ def traces(monkeypatch):
 STEPS = re.compile(r"\bstep_through\(\w")  # as a lesson calls it
 
 
-def run_lesson(path):
+def run_lesson(path, failed):
     """Run a lesson's cells as IPython does: their sources known, and those before in `In`."""
     space = {"__name__": "__main__", "display": display, "In": [""]}
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
@@ -158,16 +159,20 @@ def run_lesson(path):
         source, name = "".join(cell["source"]), f"<ipython-{path.stem}-{cell['id']}>"
         linecache.cache[name] = len(source), None, source.splitlines(True), name
         space["In"].append(source)
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Exception):
-            exec(compile(source, name, "exec"), space)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(source, name, "exec"), space)
+        except Exception:
+            failed.add(len(space["In"]) - 1)
 
 
 @pytest.mark.notebooks
 def test_most_steps_of_the_lessons_have_a_highlight(traces, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for path in [path for path in LESSONS if STEPS.search(path.read_text(encoding="utf-8"))]:
-        before = len(traces)
-        run_lesson(path)
+        before, failed = len(traces), set()
+        monkeypatch.setattr(autograd_graphs.looking.source, "failures", lambda known=failed: known)
+        run_lesson(path, failed)
         assert any(len(graph.nodes) > 2 for graph, _ in traces[before:]), f"{path.name}: no step"
     steps = known = 0
     for graph, found in traces:

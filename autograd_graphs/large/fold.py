@@ -27,7 +27,7 @@ Members = tuple[tuple[int, ...], ...]
 
 def fold(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> Graph:
     """Return a graph in which what repeats, and what belongs to a module, is one node each; a small
-    one as it is.
+    one as it is, where nothing has to be opened.
 
     `unfold` names the parts to open, such as "encoder.3"; True opens all. Raises ValueError for a
     part that is not there, TypeError for anything but names. A graph that cannot be folded comes
@@ -39,7 +39,7 @@ def fold(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> Graph:
 def fold_and_tell(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> tuple[Graph, Members]:
     """Fold a graph, and tell of each node of the folded one which nodes it stands for."""
     wanted = demand_names(unfold)
-    if wanted is True or not (wanted or is_large(graph)):
+    if wanted is True or not is_large(graph):
         return _whole(graph)
     try:
         return or_plainly(graph, lambda whole: _folded(whole, wanted), _whole)
@@ -68,10 +68,6 @@ def or_plainly(
 def _folded(graph: Graph, wanted: Sequence[str]) -> tuple[Graph, Members]:
     folding = Folding(graph)
     lookup = Lookup(folding.outline)
-    if not is_large(graph):
-        for name in wanted:
-            lookup.check(name)
-        return _whole(graph)
     opened = list(dict.fromkeys(lookup.find(name) for name in wanted))
     for part in opened:
         if part.start == NOWHERE and not folding.draws_leaves(part.name, opened):

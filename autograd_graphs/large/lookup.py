@@ -53,19 +53,6 @@ class Lookup:
             return row
         raise NoPart(self.fault(name, found))
 
-    def check(self, name: str) -> None:
-        """Raise NoPart where a graph that is drawn as it is has nothing of a name."""
-        path = name.removesuffix(".*")
-        if path and any(f".{holder}".endswith(f".{path}") for holder in self._holders()):
-            return
-        if self.find(name).start == NOWHERE:
-            raise NoPart(self.fault(name))
-
-    def _holders(self) -> set[str]:
-        """Return the paths of the modules that hold leaves."""
-        owners = {".".join(owner(node)) for node in self.outline.program.graph.nodes}
-        return owners - {""}
-
     def _row(self, name: str) -> Part | None:
         """Return the row that a module holds: "encoder.layers" of "encoder.layers.0 … 11"."""
         held = []

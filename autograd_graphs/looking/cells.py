@@ -21,8 +21,8 @@ def cells_of(frame: FrameType) -> list[str]:
     return list(cells)
 
 
-def read_cells(cells: Sequence[str], taken: int) -> tuple[list[Text], bool]:
-    """Return the sources of cells, and whether these are all that ran.
+def read_cells(cells: Sequence[str], taken: int) -> list[Text]:
+    """Return the sources of cells.
 
     Read are the newest, until 2,000 lines with the `taken` ones, or until one that cannot be read:
     nobody knows what it did. One that failed besides never ran.
@@ -33,13 +33,13 @@ def read_cells(cells: Sequence[str], taken: int) -> tuple[list[Text], bool]:
         lines = cells[order].splitlines()
         taken += len(lines)
         if taken > MOST_SOURCE:
-            return found[::-1], False
+            break
         try:
             found.append(Text(lines, order))
         except (SyntaxError, ValueError):  # the latter of a zero byte, in Python 3.11
             if order not in failed:
-                return found[::-1], False
-    return found[::-1], True
+                break
+    return found[::-1]
 
 
 def shell_here() -> Any:

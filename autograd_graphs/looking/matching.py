@@ -75,34 +75,11 @@ SHAPES: dict[str, tuple[Any, ...]] = {
 }
 SAME = {
     **{"multiply": "mul", "divide": "div", "true_divide": "div", "subtract": "sub"},
-    **{"negative": "neg", "clip": "clamp", "absolute": "abs", "swapaxes": "transpose"},
-    **{
-        "arctan2": "atan2",
-        "arcsin": "asin",
-        "arccos": "acos",
-        "arctan": "atan",
-        "expit": "sigmoid",
-    },
-    **{"concat": "cat", "concatenate": "cat", "hstack": "cat", "matrix_transpose": "mT"},
-}
-MODULES = {
-    torch.nn.MSELoss: "mse_loss",
-    torch.nn.L1Loss: "l1_loss",
-    torch.nn.SmoothL1Loss: "smooth_l1_loss",
-    torch.nn.HuberLoss: "huber_loss",
-    torch.nn.CrossEntropyLoss: "cross_entropy",
-    torch.nn.NLLLoss: "nll_loss",
-    torch.nn.BCELoss: "binary_cross_entropy",
-    torch.nn.BCEWithLogitsLoss: "binary_cross_entropy_with_logits",
-    torch.nn.ReLU: "relu",
-    torch.nn.Sigmoid: "sigmoid",
-    torch.nn.Tanh: "tanh",
-    torch.nn.GELU: "gelu",
-    torch.nn.SiLU: "silu",
-    torch.nn.Softplus: "softplus",
-    torch.nn.Softmax: "softmax",
-    torch.nn.LogSoftmax: "log_softmax",
-    torch.nn.Linear: "Linear",
+    **{"negative": "neg", "clip": "clamp", "absolute": "abs"},
+    **{"concat": "cat", "concatenate": "cat", "hstack": "cat"},
+    # Modules that are called; most are named as their function.
+    **{"L1Loss": "l1_loss", "CrossEntropyLoss": "cross_entropy", "BCELoss": "binary_cross_entropy"},
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
 }
 NO_GRADIENT = {"detach", "item", "tolist", "numpy", "size", "numel", "dim", "argmax", "argmin"}
 
@@ -152,22 +129,11 @@ class Matcher:
         return None if found is None else (found, read(thing, "output_nr"))
 
     def matched(self, value: Value, place: tuple[int, int]) -> Claims | None:
-        """Return what is certain of a value that is the output of a node; None where all is not."""
+        """Return what is certain of an operation that made an output; None where not all is."""
         try:
-            if value.kind != "either":
-                return self._trial(value, place)
-            trials = [self._trial(one, place) for _, one in value.operands]
-            return trials[0] if not any(trials[1:]) else None
+            return self._operation(value, place, Claims())
         except (TooLong, RecursionError):
             return None
-
-    def _trial(self, value: Value, place: tuple[int, int]) -> Claims | None:
-        claims = Claims()
-        if value.kind == "unknown":  # a name's value before its cell, which may be anything
-            return claims
-        if value.kind == "op":
-            return self._operation(value, place, claims)
-        return claims if self._value(value.expr, value, place, claims) else None
 
     def _value(
         self, expr: ast.expr, value: Value, place: tuple[int, int] | None, claims: Claims
@@ -176,8 +142,6 @@ class Matcher:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise TooLong
-        if value.kind == "either":
-            return self._either(expr, value, place, claims)
         if place is None:
             return self.may_be_plain(value)
         have = claims.seen.get(id(value))
@@ -191,19 +155,6 @@ class Matcher:
             return found is not None and self._take(claims, found)
         is_leaf = self.graph.nodes[place[0]].is_leaf
         return value.kind == "leaf" and is_leaf and self._agree(expr, value, place, claims)
-
-    def _either(
-        self, expr: ast.expr, value: Value, place: tuple[int, int] | None, claims: Claims
-    ) -> bool:
-        """Say whether the newest of several values fits, and no other one."""
-        (_, newest), *others = value.operands
-        held = self.held(expr, value)
-        if held is not None and newest.kind != "op":
-            return place is not None and self.place(held) == place
-        for _, other in others:
-            if other.kind == "unknown" or self._value(expr, other, place, claims.copy()):
-                return False
-        return self._value(expr, newest, place, claims)
 
     def _agree(self, expr: ast.expr, value: Value, place: tuple[int, int], claims: Claims) -> bool:
         """Write down that a name was used for what a node made."""
@@ -249,8 +200,6 @@ class Matcher:
         held = self.held(value.expr, value)
         if held is not None:
             return not read(held, "requires_grad")
-        if value.kind == "either":
-            return self.may_be_plain(value.operands[0][1])
         if value.kind == "op" and (value.callee or value.op in NO_GRADIENT):
             return True
         return all(self.may_be_plain(one) for _, one in value.operands)
@@ -299,8 +248,9 @@ class Matcher:
         if isinstance(func, ast.Attribute) and func.attr == "apply":
             owner = self.reached(func.value)
             return type.__dict__["__name__"].__get__(owner) if is_a(owner, FunctionMeta) else ""
-        thing = self.reached(func)
-        return next((name for kind, name in MODULES.items() if type(thing) is kind), "")
+        kind = type(self.reached(func))
+        called = type.__dict__["__name__"].__get__(kind)
+        return called if vars(torch.nn).get(called) is kind else ""
 
     def _fits(
         self, shape: Any, value: Value, place: tuple[int, int] | None, claims: Claims, is_top: bool

@@ -94,7 +94,7 @@ def follow(frame: FrameType | None, graph: Graph, met: Sequence[Any], look: Look
     if found is not None:
         write_down(found, graph, look)
     for value in values:  # shown even where no place in the statement is certain
-        if value.statement is not None and value.kind != "either":
+        if value.statement is not None:
             lines = range(value.statement.first, value.statement.last + 1)
             look.shown.update((value.statement.text.order, number) for number in lines)
 
@@ -150,7 +150,7 @@ def replay_earlier(frame: FrameType, text: Text, replay: Replay) -> list[Text]:
     cells = cells_of(frame)
     if cells and cells[-1].splitlines() == text.lines:
         cells = cells[:-1]
-    texts, replay.is_complete = read_cells(cells, len(text.lines))
+    texts = read_cells(cells, len(text.lines))
     for one in texts:
         replay.rebound |= declared(one.tree)
     failed = failures()
@@ -188,7 +188,7 @@ def agreed(
         starts.append((value, matcher.place(replay.live.get(name))))
     whole, doubted = Claims(), set()
     for value, place in starts:
-        if place is not None and value.kind in ("op", "either"):
+        if place is not None and value.kind == "op":
             found = matcher.matched(value, place)
             if found is not None:
                 merge(whole, found, doubted)

@@ -83,8 +83,8 @@ class Value:
     """Hold what one evaluation of an expression gave, as far as the source tells.
 
     `kind` is "plain" (a number), "leaf" (a tensor made with requires_grad=True), "op" (an operation
-    on `operands`), "several" (a tuple or list), "either" (one of the operands: the cell may not
-    have run to its end) or "unknown". `callee` is what an operation calls where no name tells it.
+    on `operands`), "several" (a tuple or list) or "unknown". `callee` is what an operation calls
+    where no name tells it.
     """
 
     kind: str
@@ -104,7 +104,6 @@ class Replay:
         self.names: dict[str, Value] = {}
         self.given: dict[str, Value] = {}  # names that were read before they were bound
         self.is_certain = True  # whether the cell that is processed ran to its end
-        self.is_complete = True  # whether a name that was not met was never bound
         self.rebound: set[str] = set()  # names that functions rebind
         self.statement: Statement | None = None
 
@@ -141,11 +140,12 @@ class Replay:
             self._bind_all(stmt)
         if rebinds(stmt):
             self.names.clear()
-            self.is_complete = False
 
     def _bind_all(self, stmt: ast.stmt) -> None:
-        """Give the names that a statement binds their values."""
-        if isinstance(stmt, ast.Assign):
+        """Give the names that a statement binds their values, where it surely ran."""
+        if not self.is_certain:
+            self._forget(bound(stmt))
+        elif isinstance(stmt, ast.Assign):
             value = self.value(stmt.value)
             for target in stmt.targets:
                 self._assign(target, value)
@@ -186,13 +186,6 @@ class Replay:
         if name in self.rebound:
             self._forget([name])
             return
-        have = self.names.get(name)
-        if have is None and not self.is_complete:
-            have = Value("unknown")
-        if not self.is_certain and have is not None:
-            before = have.operands[1:] if have.kind == "either" else ()
-            news = (value.expr, value), (have.expr, have), *before
-            value = Value("either", value.expr, value.statement, operands=news)
         self.names[name] = value
 
     def value(self, expr: ast.expr) -> Value:

@@ -290,13 +290,6 @@ def of_matrix(s: Saved) -> Form:
     return Form(s.grad[:, None] * s.vec, "outer(g, {vec})")
 
 
-def of_added_matrix(s: Saved) -> Form:
-    form = of_matrix(s)
-    if s.alpha == 1:
-        return form
-    return replace(form, made=s.alpha * form.made, text=f"{form.text} · {text_of(s, 'alpha')}")
-
-
 # What moves elements, or reads some of them
 
 
@@ -409,11 +402,9 @@ RULES: dict[str, Rule] = {
     "Mv self": of_matrix,
     "Dot self": lambda s: times(s, s.tensor, "{tensor}"),
     "Dot tensor": lambda s: times(s, s.self, "{self}"),
-    **dict.fromkeys(("Addmm self", "Addmv self"), lambda s: scaled(s, s.beta)),
+    "Addmm self": lambda s: scaled(s, s.beta),
     "Addmm mat1": lambda s: right_of(s, s.mat2.mT, "{mat2}ᵀ", s.alpha),
     "Addmm mat2": lambda s: left_of(s, s.mat1.mT, "{mat1}ᵀ", s.alpha),
-    "Addmv mat": of_added_matrix,
-    "Addmv vec": lambda s: left_of(s, s.mat.mT, "{mat}ᵀ", s.alpha),
     # What moves elements, or reads some of them
     **dict.fromkeys(("View self", "UnsafeView self", "Reshape self", "ReshapeAlias self"), of_view),
     **dict.fromkeys(("Squeeze self", "Unsqueeze self"), of_view),

@@ -109,7 +109,7 @@ def earlier_cells(frame: FrameType, own: Sequence[str]) -> list[Text]:
     """Return the cells that ran before one with a text."""
     cells = cells_of(frame)
     same = [order for order, cell in enumerate(cells) if tuple(cell.splitlines()) == tuple(own)]
-    return read_cells(cells[: same[-1]], len(own))[0] if same else []
+    return read_cells(cells[: same[-1]], len(own)) if same else []
 
 
 def within(

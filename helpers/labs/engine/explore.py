@@ -18,8 +18,6 @@ from helpers.labs.engine.state_key import sameness
 from helpers.labs.engine.state_map import State, StateMap, Way
 from helpers.labs.engine.world import World
 
-MOST_STATES = 600
-
 
 def replay(world: type[World], path: tuple[str, ...]) -> tuple[World, str]:
     """Return a world after a path, and what its last action raised, as "Type: message"."""
@@ -73,7 +71,7 @@ def inside() -> Iterator[None]:
         yield
 
 
-def explore(world: type[World], depth: int, most: int = MOST_STATES) -> StateMap:
+def explore(world: type[World], depth: int) -> StateMap:
     """Try every sequence of up to `depth` actions, each from a fresh `reset()`, and return the
     states met.
 
@@ -81,12 +79,12 @@ def explore(world: type[World], depth: int, most: int = MOST_STATES) -> StateMap
     raises belongs to the way, and the state after it is what torch left behind. Grad mode, random
     numbers and default dtype stay as they were.
     """
-    search = Search(world, depth, most)
+    search = Search(world, depth)
     with undisturbed():
         torch.set_default_dtype(torch.float32)
         states = search.run()
-    where = " and ".join(sorted(search.beyond))
-    return StateMap(world.__name__, states, f"This map ends {where}." if where else "")
+    cut = f"This map ends after {depth} actions." if search.is_cut else ""
+    return StateMap(world.__name__, states, cut)
 
 
 @dataclass(slots=True)
@@ -95,10 +93,9 @@ class Search:
 
     world: type[World]
     depth: int
-    most: int
     states: list[State] = field(default_factory=list)
     found: dict[Any, int] = field(default_factory=dict)
-    beyond: set[str] = field(default_factory=set)
+    is_cut: bool = False
 
     def run(self) -> tuple[State, ...]:
         """Return all states with their ways."""
@@ -110,17 +107,14 @@ class Search:
         return tuple(self.states)
 
     def arrive(self, path: tuple[str, ...]) -> Way:
-        """Return where a path leads; to None where that is a new state and past a limit."""
+        """Return where a path leads; to None where that is a new state and too deep."""
         with inside():
             live, error = replay(self.world, path)
             shown = describe(live)
             key = (*shown.values(), sameness(live.compared(), live.unversioned))
         if key not in self.found:
             if len(path) > self.depth:
-                self.beyond.add(f"after {self.depth} actions")
-                return Way(None)
-            if len(self.states) >= self.most:
-                self.beyond.add(f"at {self.most} states")
+                self.is_cut = True
                 return Way(None)
             with inside():  # anew: looking for sameness has moved versions
                 shown |= graphs(replay(self.world, path)[0])

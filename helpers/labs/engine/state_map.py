@@ -109,8 +109,3 @@ class StateMap:
                 raise KeyError(f"The map of {self.world} ends before {action!r}.")
             way = self.states[way.to].way(action)
         return way
-
-    def __str__(self) -> str:
-        errors = sum([bool(way.error) for state in self.states for _, way in state.ways])
-        head = f"{self.world}: {len(self.states)} states, {errors} ways to an error"
-        return "\n".join([head, f"start: {self.states[0].sentence}", *filter(None, [self.cut])])
