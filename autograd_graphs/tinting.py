@@ -11,7 +11,7 @@ from autograd_graphs.recording.trace import Trace
 from autograd_graphs.text import number, visible
 
 LONGEST = 120  # characters of a sentence under the title, with names in it
-FILL = "Fill: the norm of the gradient that arrived; the stronger, the larger (log scale)."
+FILL = "Fill: the norm of the gradient that arrived, on a log scale from {} to {}."
 INSIDE = " inside"  # follows the word on a folded part where it is not true of all in it
 
 
@@ -34,8 +34,10 @@ class Tinting:
             steps = [self.step[node] for node in nodes if node in self.step]
             if steps:
                 found[card] = self.tint(steps, len(nodes) > 1)
-        remarks = [FILL] if self.scale else []
-        return Tints(found, self.scale, (*remarks, *self.remarks()))
+        remarks = list(self.remarks())
+        if self.scale:
+            remarks.insert(0, FILL.format(number(self.scale.low), number(self.scale.high)))
+        return Tints(found, tuple(remarks))
 
     def tint(self, steps: Sequence[int], is_folded: bool) -> Tint:
         """Return the tint of a card: the largest norm of its steps, and the worst that is wrong."""

@@ -152,7 +152,7 @@ def test_the_example_moment_by_moment():
 
 @pytest.mark.parametrize("family", FAMILIES)
 @given(st.data())
-@settings(often, max_examples=often.max_examples // 10)
+@settings(often, max_examples=often.max_examples // 20)
 def test_numbers_of_random_programs_are_those_that_were_recorded(family, data):
     program = data.draw(programs(last=family))
     if not program.run()[-1].requires_grad:

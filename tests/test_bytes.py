@@ -135,19 +135,3 @@ def test_folding_keeps_what_is_held():
     assert folded.held == graph.held
     assert f"holds {in_bytes(graph.held.size)}" in str(folded)
     assert graph.memory in show(loss).text
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 bytes"),
-        (999, "999 bytes"),
-        (1_000, "1.0 kB"),
-        (999_949, "999.9 kB"),
-        (999_950, "1.0 MB"),
-        (1_234_000_000, "1.2 GB"),
-        (10**19, "10,000.0 PB"),
-    ],
-)
-def test_bytes_are_told_in_si_units(count, text):
-    assert in_bytes(count) == text

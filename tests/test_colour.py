@@ -52,7 +52,7 @@ def said(marks):
 
 
 @given(programs())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 def test_colouring_is_silent_and_each_tinted_card_has_a_word(program):
     loss = program.run()[-1].sum()
     if not loss.requires_grad:
@@ -168,7 +168,7 @@ def test_a_folded_part_has_the_range_of_what_is_in_it():
         low, high = re.fullmatch(r"norm (\S+) to (\S+)", tints.nodes[box].words).groups()
         assert float(low) == pytest.approx(inside[0], rel=1e-3)
         assert float(high) == pytest.approx(inside[-1], rel=1e-3)
-        assert tints.nodes[box].level == tints.scale.level(inside[-1])
+        assert tints.nodes[box].level == Tinting(trace).scale.level(inside[-1])
 
 
 def test_a_backward_that_stopped_is_shown_as_far_as_it_went():

@@ -10,7 +10,7 @@ from torchgen.packaged.autograd.load_derivatives import load_derivatives
 from autograd_graphs.recording.torch_formulas import formulas
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_operation_and_input_is_found_as_by_torchs_own_generator():
     packaged = files("torchgen") / "packaged"
     paths = (

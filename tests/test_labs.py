@@ -22,15 +22,15 @@ every_lab = pytest.mark.parametrize("lab", LABS.values(), ids=LABS)
 @pytest.mark.slow
 @every_lab
 def test_the_player_tells_the_truth_of_every_state_and_every_action(lab):
-    """All actions of the world are run in every state, in torch, and what the player says of each
-    is held against it: another state, an error and the state after it, nothing, or a border.
+    """All actions of the world are run in every third state, in torch, and what the player says of
+    each is held against it: another state, an error and the state after it, nothing, or a border.
     """
     film, states = lab.film(), lab.map().states
     known = cache(lambda path: seen(lab.world, path))
     assert [button.words for button in film.buttons] == [
         action.code for action in with_buttons(lab.world)
     ]
-    for nr, (state, played) in enumerate(zip(states, film.states, strict=True)):
+    for nr, (state, played) in list(enumerate(zip(states, film.states, strict=True)))[::3]:
         before = known(state.path)
         assert len(played.ways) == len(film.buttons)
         for action, way in zip(with_buttons(lab.world), played.ways, strict=True):

@@ -64,8 +64,7 @@ class Numbers:
 
     def __init__(self):
         torch.manual_seed(3)
-        self.grad, self.position = torch.rand(3) + 0.5, 0
-        self.shape, self.shapes = (3,), ((3,),)
+        self.grad, self.shape = torch.rand(3) + 0.5, (3,)
         self.rounding_mode = self.weight = self.pos_weight = None
         self.alpha, self.beta, self.reduction, self.p, self.negative_slope = 2, 0.5, 1, 0.4, 0.1
         self.dim = self.keepdim = None

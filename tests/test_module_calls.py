@@ -229,17 +229,3 @@ def test_a_context_never_entered_or_still_open_or_used_again_is_told():
 def test_anything_but_models_is_refused(given):
     with pytest.raises(TypeError, match=r"Write: with module_calls\(model\)"):
         module_calls(*given)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Guards may run slower on Python 3.13.0:RuntimeWarning")
-def test_what_torch_compiled_is_one_call_and_warns_of_global_hooks():
-    model = body()
-    compiled = torch.compile(model, backend="aot_eager")
-    with module_calls(model) as calls, pytest.warns(UserWarning, match="global hooks"):
-        loss = compiled(torch.ones(2, 3)).sum()
-    graph = snapshot(loss, names=calls)
-    assert graph.without_calls == ""
-    assert graph.nodes[graph.ran[-1]].operation == "SumBackward0"
-    assert {call.stop for call in graph.calls} == {1}, "all nodes but the sum are in the calls"
-    assert graph.nodes[graph.ran[0]].operation == "CompiledFunctionBackward"

@@ -13,7 +13,7 @@ from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.large.fold import FAULTS, fold
 from autograd_graphs.playing.animate import film
 from autograd_graphs.recording.record import record
-from helpers import show, snapshot, step_through
+from helpers import show
 
 pytestmark = pytest.mark.slow
 
@@ -98,25 +98,9 @@ def test_where_folding_fails_the_player_has_one_plain_view_and_says_so(
     assert says_so(film(example()))
 
 
-def test_step_through_plays_what_cannot_be_folded(monkeypatch, drawn_anyway):
-    plant(monkeypatch, STAGES[0])
-    assert repr(step_through(row_and_head()[1])).endswith(f"\n{NOT_FOLDED}")
-
-
 def test_what_the_learner_asked_for_wrongly_is_no_fault_of_folding(drawn_anyway):
     model, loss = row_and_head()
     with pytest.raises(ValueError, match=r"There is no part 'body\.99'"):
         show(loss, names=model, unfold="body.99")
     with pytest.raises(TypeError, match="Pass the name of a part"):
         show(loss, unfold=3)
-
-
-def test_too_large_to_draw_and_not_foldable_is_said_in_two_sentences(monkeypatch, drawn_anyway):
-    x = torch.ones(2, requires_grad=True)
-    for _ in range(500):
-        x = x.sin()
-    plant(monkeypatch, STAGES[0])
-    one = show(x)
-    assert NOT_FOLDED in one.svg
-    assert "Cut here: the" in one.svg
-    assert fold(snapshot(x)).head(3).folding_failed

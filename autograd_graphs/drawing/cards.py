@@ -13,7 +13,7 @@ from autograd_graphs.data import Edge, Node, TensorInfo
 from autograd_graphs.drawing.devices import Device, kind
 from autograd_graphs.drawing.display_list import Owner, Pen
 from autograd_graphs.drawing.palette import SMALL, TITLE
-from autograd_graphs.drawing.tints import Scale, Tint
+from autograd_graphs.drawing.tints import Tint
 from autograd_graphs.text import ending, number, visible, width
 
 PILE = 4  # how far each of the two cards under a folded part sticks out, px
@@ -82,7 +82,7 @@ class Row:
 
 
 Rows = tuple[Row, ...]
-Key = str | Device | Scale  # an entry of the legend
+Key = str | Device  # an entry of the legend
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,18 +488,15 @@ def entry_words(key: str | Device) -> str:
 
 
 def entry_width(key: Key) -> int:
-    return key.room if isinstance(key, Scale) else width(entry_words(key), SMALL) + 42
+    return width(entry_words(key), SMALL) + 42
 
 
 def draw_legend(pen: Pen, keys: Sequence[Key], wide: int) -> int:
     """Draw the legend in as many rows as fit `wide` px; returns its height in px."""
     bottom = 0
     for key, x, y in _flow(keys, wide):
-        if isinstance(key, Scale):
-            key.draw(pen, x + 2, y)
-        else:
-            draw_key(pen, key, x, y)
-            pen.write("row", x + 30, y + 13, (entry_words(key), ""))
+        draw_key(pen, key, x, y)
+        pen.write("row", x + 30, y + 13, (entry_words(key), ""))
         bottom = y + 22
     return bottom
 

@@ -10,12 +10,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from autograd_graphs.drawing.display_list import Mark, Pen
-from autograd_graphs.drawing.palette import LEVELS, SMALL
-from autograd_graphs.text import number, width
+from autograd_graphs.drawing.display_list import Mark
+from autograd_graphs.drawing.palette import LEVELS
 
 LEAST = 10  # times: a scale spans no less, for else a few percent would look like much
-SWATCH, SWATCH_HIGH, TICK = 18, 14, 8  # px: of a step of the scale in the legend, beside its ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +38,10 @@ class Tint:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Hold the ends of a logarithmic scale; it is an entry of the legend."""
+    """Hold the ends of a logarithmic scale."""
 
     low: float
     high: float
-    what: str = "gradient norm"
-
-    @property
-    def room(self) -> int:
-        """Return the px that it takes in the legend."""
-        ends = [width(text, SMALL) + TICK for text in self.texts]
-        return sum(ends) + TICK + SWATCH * LEVELS + 18
-
-    @property
-    def texts(self) -> tuple[str, str]:
-        """Return what stands at its ends."""
-        return f"{self.what} {number(self.low)}", number(self.high)
 
     def level(self, value: float) -> int:
         """Return the step of a value above 0, from 1 to `LEVELS`; beyond an end is at the end."""
@@ -67,26 +53,15 @@ class Scale:
         whole = math.log(self.high) - math.log(self.low)
         return min(1 + int(way / whole * LEVELS), LEVELS)
 
-    def draw(self, pen: Pen, x: float, y: float) -> None:
-        """Draw the scale: a number at each end of its steps."""
-        low, high = self.texts
-        pen.write("row", x, y + 13, (low, ""))
-        x += width(low, SMALL) + TICK
-        for nr in range(1, LEVELS + 1):
-            left = x + SWATCH * (nr - 1)
-            pen.rect("operation", left, y + 1, SWATCH, SWATCH_HIGH, 0, state=f"tint{nr}")
-        pen.write("row", x + SWATCH * LEVELS + TICK, y + 13, (high, ""))
-
 
 @dataclass(frozen=True, slots=True)
 class Tints:
-    """Hold the tint of every card that has one, by its node, and their scale, where there is any.
+    """Hold the tint of every card that has one, by its node.
 
     `remarks` are sentences under the title of the picture.
     """
 
     nodes: Mapping[int, Tint] = field(default_factory=dict)
-    scale: Scale | None = None
     remarks: tuple[str, ...] = ()
 
     @property

@@ -258,8 +258,7 @@ class Contraction:
         last = nodes[-part.period :]
         outputs = tuple(last[place].outputs[output] for place, output in self.made.get(nr, ()))
         leaves = len(own) // len(part.copies)
-        kind, is_guess = part.pieces[0].kind, self._is_guess(part)
-        folded = Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess)
+        folded = Folded(part.copies, part.period, leaves, with_grad(own), self._is_guess(part))
         title = self._title(part, last)
         return replace(
             last[0], operation=title, outputs=outputs, saved=summary(nodes), folded=folded

@@ -115,7 +115,7 @@ def together(items: Sequence[Item]) -> Piece:
     """Return neighbours as one piece: a call as it is."""
     if len(items) == 1 and isinstance(items[0], Piece):
         return items[0]
-    return Piece("", "", *ends(items), tuple(items))
+    return Piece("", *ends(items), tuple(items))
 
 
 def ends(items: Sequence[Item]) -> tuple[int, int]:

@@ -77,7 +77,6 @@ class ModuleCalls:
     def __init__(self, models: Sequence[torch.nn.Module]) -> None:
         self.state = "not entered"
         self.roots: dict[str, weakref.ref] = {}
-        self._given: dict[str, weakref.ref] = {}
         self._models = tuple(models)  # let go when the block ends
         self._thread = 0
         self._has_others = False  # whether another thread called a module meanwhile
@@ -100,7 +99,6 @@ class ModuleCalls:
         for model in self._models:
             if id(model) not in self._paths:
                 self._learn(model)
-        self._given = dict(self.roots)
         self._handles = [
             register_module_forward_pre_hook(self._begin),
             register_module_forward_hook(self._end, always_call=True),
@@ -145,7 +143,7 @@ class ModuleCalls:
 
     def _name(self, module: torch.nn.Module, running: Sequence[Recorded]) -> str:
         """Return the path of a module: of several the one that goes on from its caller's."""
-        paths = self._known(module, bool(running))
+        paths = self._known(module)
         if len(paths) > 1:
             for outer in reversed(running):
                 for path in paths:
@@ -153,18 +151,10 @@ class ModuleCalls:
                         return path
         return paths[0]
 
-    def _known(self, module: torch.nn.Module, is_inside: bool) -> list[str]:
-        """Return all paths of a module; one that no model holds is a root of its own.
-
-        `is_inside` says that another module calls it, which may have been given it just now.
-        """
+    def _known(self, module: torch.nn.Module) -> list[str]:
+        """Return all paths of a module; one that no model held as the block began is a root."""
         if not self._is_known(module):
             self._paths.pop(id(module), None)
-            if is_inside:
-                for root, ref in self._given.items():  # parts may be new since the block began
-                    if (model := ref()) is not None:
-                        self._give_paths(root, model)
-        if not self._is_known(module):
             self._learn(module)
         return self._paths[id(module)][1]
 

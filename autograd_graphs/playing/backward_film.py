@@ -138,4 +138,3 @@ class BackwardFilm:
     program: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     trouble: int | None = None
-    start: int = 0

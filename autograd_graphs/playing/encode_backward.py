@@ -55,7 +55,7 @@ class Encoder:
             "version": VERSION,
             "alt": visible(film.alt, LONGEST),
             "steps": film.steps,
-            "start": film.start,
+            "start": 0,
             "trouble": film.trouble,
             "program": [source(line) for line in film.program],
             "remarks": [visible(text, LONGEST) for text in film.remarks],

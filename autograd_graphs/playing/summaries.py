@@ -8,18 +8,17 @@ from dataclasses import replace
 from autograd_graphs.data import Edge, Gradient, counted
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, Stop
 from autograd_graphs.playing.equations import (
-    LONGEST_PATH,
+    LONGEST_NAME,
     Equations,
     again,
     caption,
-    ended,
     in_words,
     told,
 )
 from autograd_graphs.playing.moments import Moments
 from autograd_graphs.playing.scenes import Stage
 from autograd_graphs.recording.health import health_of, norm_of, worst
-from autograd_graphs.text import visible
+from autograd_graphs.text import ending, visible
 
 MOST_ROWS = 2
 MOST_BARS = 96
@@ -89,7 +88,7 @@ class Summaries:
         """Say to whom an edge leads in this view."""
         node = self.stage.graph.nodes[self.stage.box_of[edge.target]]
         name = node.title if node.folded else self.equations.goal(edge)
-        return ended(visible(name, LONGEST), LONGEST_PATH)
+        return ending(visible(name, LONGEST), LONGEST_NAME)
 
     def entered(self, box: int, steps: range) -> Gradient | None:
         """Return what arrived at the first of the steps."""

@@ -290,7 +290,7 @@ def of_matrix(s: Saved) -> Form:
     return Form(s.grad[:, None] * s.vec, "outer(g, {vec})")
 
 
-# What moves elements, or reads some of them
+# What moves elements
 
 
 def of_view(s: Saved) -> Form:
@@ -301,53 +301,6 @@ def of_permuted_dims(s: Saved) -> Form:
     order = all_dims(s.dims, len(s.dims))
     back = [order.index(dim) for dim in range(len(order))]
     return moved(s.grad.permute(back), "its dims put back in order")
-
-
-def nothing_yet(s: Saved) -> Tensor:
-    """Return zeros of the input's shape, to be filled with what arrives."""
-    return torch.zeros(s.shape, dtype=s.grad.dtype)
-
-
-def of_one_index(s: Saved) -> Form:
-    made = nothing_yet(s)
-    made.select(s.dim, s.index).copy_(s.grad)
-    return Form(made, f"g at index {s.index} of dim {s.dim}, 0 elsewhere")
-
-
-def of_slice(s: Saved) -> Form:
-    made = nothing_yet(s)
-    taken = [slice(None)] * len(s.shape)
-    taken[s.dim] = slice(s.start, s.end, s.step)
-    made[tuple(taken)] = s.grad
-    return Form(made, f"g in the slice of dim {s.dim} that was taken, 0 elsewhere")
-
-
-def of_indices(s: Saved) -> Form:
-    made = torch.ops.aten.index_put(nothing_yet(s), list(s.indices), s.grad, True)
-    return Form(made, "g, added at the places that were read, 0 elsewhere")
-
-
-def of_rows(s: Saved) -> Form | None:
-    if s.scale_grad_by_freq or s.padding_idx >= 0:
-        return None
-    grad = s.grad.reshape(-1, s.shape[-1])
-    made = nothing_yet(s).index_add(0, s.indices.reshape(-1), grad)
-    return Form(made, "g, added to the rows that were looked up, 0 elsewhere")
-
-
-def of_joined(s: Saved) -> Form:
-    before, after = s.shapes[: s.position], s.shapes[s.position + 1 :]
-    if None not in before:
-        start = sum(shape[s.dim] for shape in before)
-    else:  # a piece that gets no gradient has no size here: count from the end
-        behind = sum(shape[s.dim] for shape in after)
-        start = s.grad.shape[s.dim] - s.shape[s.dim] - behind
-    made = s.grad.narrow(s.dim, start, s.shape[s.dim])
-    return Form(made, f"its part of g along dim {s.dim}")
-
-
-def of_stacked(s: Saved) -> Form:
-    return Form(s.grad.select(s.dim, s.position), f"g at index {s.position} of dim {s.dim}")
 
 
 # What each input is handed on, by operation and input
@@ -405,16 +358,10 @@ RULES: dict[str, Rule] = {
     "Addmm self": lambda s: scaled(s, s.beta),
     "Addmm mat1": lambda s: right_of(s, s.mat2.mT, "{mat2}ᵀ", s.alpha),
     "Addmm mat2": lambda s: left_of(s, s.mat1.mT, "{mat1}ᵀ", s.alpha),
-    # What moves elements, or reads some of them
+    # What moves elements
     **dict.fromkeys(("View self", "UnsafeView self", "Reshape self", "ReshapeAlias self"), of_view),
     **dict.fromkeys(("Squeeze self", "Unsqueeze self"), of_view),
     "T self": lambda s: moved(s.grad.t(), "transposed back"),
     "Transpose self": lambda s: moved(s.grad.transpose(s.dim0, s.dim1), "transposed back"),
     "Permute self": of_permuted_dims,
-    "Select self": of_one_index,
-    "Slice self": of_slice,
-    "Index self": of_indices,
-    "Embedding weight": of_rows,
-    "Cat tensors": of_joined,
-    "Stack tensors": of_stacked,
 }

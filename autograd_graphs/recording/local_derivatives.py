@@ -93,9 +93,8 @@ class StepValues:
             return None
 
     def saved(self, position: int) -> Saved:
-        shapes = tuple([one if one is None else tuple(one.shape) for one in self.grad_inputs])
-        own = {"shape": shapes[position], "shapes": shapes, "position": position}
-        return Saved(self.held, grad=self.grads[0], **own)
+        shape = tuple(self.grad_inputs[position].shape)
+        return Saved(self.held, grad=self.grads[0], shape=shape)
 
     def verified(
         self, rule: Rule, saved: Saved, handed: torch.Tensor, is_sure: bool

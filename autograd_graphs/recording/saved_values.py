@@ -22,7 +22,7 @@ class Saved:
     and beside it what it was made with.
 
     `grad` is what arrives for the first output, `shape` the shape of the input that gets a
-    gradient, `shapes` those of all inputs, `position` the place of this one among them.
+    gradient.
     """
 
     def __init__(self, held: Mapping[str, object], **seen: object) -> None:

@@ -11,8 +11,8 @@ from itertools import chain
 
 from autograd_graphs.drawing.diagram import arrow
 from autograd_graphs.drawing.display_list import Owner, Pen
-from autograd_graphs.drawing.layout import Point
 from autograd_graphs.drawing.palette import SMALL, TITLE
+from autograd_graphs.drawing.spine import line
 from autograd_graphs.playing.film import Stack
 from autograd_graphs.text import width
 from helpers.labs.engine.state_map import Box, Row, State
@@ -151,7 +151,7 @@ class Boxes:
             if goal is not slot:
                 aside = 40 if goal.x < slot.x else -40
             begin, end = (middle, slot.y + TAG + 2), (goal.left + goal.wide // 2 + aside, goal.top)
-        curve = straight(begin, end)
+        curve = line(begin, end)
         pen.path("edge", *curve)
         pen.polygon("arrow", *arrow(curve))
 
@@ -174,13 +174,6 @@ class Boxes:
             y += 0 if self.is_flat else LINE
             pen.write("row", x, y, (row.label, ""))
             pen.write("value", x + labels + BETWEEN, y, (row.text, ""))
-
-
-def straight(begin: Point, end: Point) -> tuple[Point, ...]:
-    """Return a line as a Bézier piece."""
-    (x, y), (to_x, to_y) = begin, end
-    dx, dy = (to_x - x) / 3, (to_y - y) / 3
-    return begin, (x + dx, y + dy), (to_x - dx, to_y - dy), end
 
 
 def names_of(states: Sequence[State]) -> list[str]:
