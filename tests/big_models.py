@@ -11,7 +11,6 @@ from unittest.mock import patch
 import pytest
 import torch
 from torch import nn
-from torch.utils.checkpoint import checkpoint
 
 import helpers
 from autograd_graphs.large.fold import fold
@@ -162,25 +161,6 @@ def own_weights_loop():
     return snapshot(y)
 
 
-class Residual(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Linear(4, 8), nn.Linear(8, 4)
-
-    def forward(self, x):
-        return x + self.b(self.a(x).relu())
-
-
-def checkpointed(reentrant=False):
-    blocks, head = nn.ModuleList(Residual() for _ in range(30)), nn.Linear(4, 1)
-    x = torch.ones(2, 4, requires_grad=True)
-    y = x
-    for block in blocks:
-        y = checkpoint(block, y, use_reentrant=reentrant)
-    loss = head(y * 2).tanh().sum()
-    return snapshot(loss)
-
-
 def cut_at_the_cap():
     model = encoder(36)
     loss = model(torch.ones(2, 5, WIDE)).sum()
@@ -198,7 +178,6 @@ MODELS = {
         lstm,
         two_stacked_cells,
         own_weights_loop,
-        checkpointed,
         cut_at_the_cap,
     )
 }

@@ -1,7 +1,6 @@
 """What could kill the interpreter runs in a process of its own, and its exit code is asserted."""
 
 import pytest
-import torch
 from forking import forking
 from hypothesis import given, settings
 from programs import often, programs
@@ -9,8 +8,6 @@ from test_looking import kept, look_hard, outcome
 
 from autograd_graphs.looking import freeing
 from autograd_graphs.looking.freeing import SHALLOW, STRIDE
-from autograd_graphs.looking.snapshot import NEAREST, WHOLE
-from helpers import snapshot
 
 pytestmark = pytest.mark.thorough
 
@@ -84,37 +81,6 @@ def test_a_graph_is_freed_in_a_thread_of_192_kib(survives):
     assert survives(SMALL_STACK) == (0, said, "")
 
 
-RANDOM = """
-import random
-
-def random_graph(drawn, length):
-    ways = [[torch.ones(1, requires_grad=True)] for _ in range(drawn.choice([1, 2, 7]))]
-    for _ in range(length):
-        way = drawn.choice(ways)
-        other = drawn.choice(ways)
-        back = drawn.choice([1, 1, 1, 2, 10, 300])
-        used = [way[-1], other[-min(back, len(other))]]
-        way.append(way[-1].sin() if drawn.random() < 0.7 else torch.stack(used).sum(0))
-    return sum(way[-1] for way in ways), [one for way in ways for one in way]
-
-for seed in range(8):
-    drawn = random.Random(seed)
-    root, made = random_graph(drawn, 8_000)
-    assert snapshot(root).nodes
-    kept = [root, *drawn.sample(made, drawn.choice([0, 1, 5]))]
-    if drawn.random() < 0.5:
-        snapshot(kept[-1])
-    del root, made
-    drawn.shuffle(kept)
-    within(192, kept.clear)
-"""
-
-
-@pytest.mark.slow
-def test_random_deep_graphs_of_which_somebody_holds_parts_are_freed(survives):
-    assert survives(RANDOM) == (0, "survived\n", "")
-
-
 MILLION = """
 import sys
 
@@ -148,20 +114,6 @@ def test_a_chain_of_a_million_is_shown_in_part_and_freed(survives):
     assert survives(MILLION) == (0, "survived\n", "")
 
 
-def test_a_graph_of_more_edges_than_are_counted_is_told_in_part():
-    """9,000 leaves make few nodes; read by six operations they make 54,000 edges."""
-    assert (WHOLE.nodes, WHOLE.edges, NEAREST.nodes) == (25_000, 50_000, 2_000)
-    leaves = [torch.ones(1, requires_grad=True) for _ in range(9_000)]
-    five, six = (sum(torch.stack(leaves).sum() for _ in range(count)) for count in (5, 6))
-    whole, part = snapshot(five), snapshot(six)
-    assert not whole.left_out
-    assert len(whole.nodes) == 9_000 + 5 * 3
-    assert 45_000 < len(whole.edges) < 50_000
-    assert len(part.nodes) == 2_000
-    assert "the 2,000 nodes nearest to the root are shown" in part.left_out
-    assert "It has at least 9,018 nodes; how many is not known." in str(part)
-
-
 @given(programs())
 @settings(often, max_examples=often.max_examples // 3)
 def test_nodes_that_hold_the_way_ahead_change_nothing(program):
@@ -178,15 +130,6 @@ y = chain(100_000)
 for _ in range(2):
     record(y, retain_graph=True)
 del y""",
-    "a chain of 100,000 in a thread of 512 KiB": """
-threading.stack_size(512 * 1024)
-threads = [threading.Thread(target=lambda: record(chain(20_000))) for _ in range(2)]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]""",
-    "a graph that is 20,000 wide": """
-x = torch.ones(1, requires_grad=True)
-y = torch.stack([x * nr for nr in range(20_000)]).sum()
-record(y)""",
     "a hook that recurses for ever": """
 x = torch.ones(1, requires_grad=True)
 y = x * 2

@@ -3,7 +3,6 @@ nothing behind.
 """
 
 import gc
-import pickle
 import warnings
 import weakref
 
@@ -120,12 +119,10 @@ def test_a_map_is_plain_data_and_no_tensor_lives_on():
             super().reset()
             made.extend(map(weakref.ref, (self.x, self.y, self)))
 
-    found = explore(Watched, 3)
+    explore(Watched, 3)
     gc.collect()
     assert len(made) > 30
     assert not any(ref() is not None for ref in made)
-    assert pickle.loads(pickle.dumps(found)) == found
-    assert hash(found) == hash(explore(Watched, 3))
 
 
 BEGIN = """
@@ -138,7 +135,6 @@ DIFFERENT = {  # lines after which two worlds differ in one thing
     "a value": ("", "x.data.add_(1)"),
     "a version": ("", "x.detach().add_(1).sub_(1)"),
     "a flag": ("", "t.requires_grad_()"),
-    "a dtype": ("", "t = t.double()"),
     "retains_grad": ("", "y.retain_grad()"),
     "a .grad": ("", "x.grad = torch.ones(2)"),
     "who is .grad": ("x.grad = torch.ones(2); g = x.grad.clone()", "g = x.grad = torch.ones(2)"),
@@ -151,7 +147,6 @@ DIFFERENT = {  # lines after which two worlds differ in one thing
     "inference": ("", "with torch.inference_mode(): t = torch.tensor([1.0, 2.0])"),
     "a mode of a module": ("g = torch.nn.Dropout(0.5)", "g = torch.nn.Dropout(0.5).eval()"),
     "the engine's order": ("p = x * 2; q = x.exp()", "q = x.exp(); p = x * 2"),
-    "a name": ("", "h = None"),
     "a plain value": ("g = 1", "g = 1.0"),
 }
 

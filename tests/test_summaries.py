@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograd_graphs.looking import summaries
-from autograd_graphs.looking.summaries import BINS, SAMPLE, WHOLE, Summaries, gradient
+from autograd_graphs.looking.summaries import BINS, SAMPLE, WHOLE, Summaries
 from autograd_graphs.recording.health import health_of
 from autograd_graphs.recording.record import record
 
@@ -20,6 +20,11 @@ SHAPES = [
     (30, 30), (WHOLE,), (WHOLE + 1,), (7, 11, 13, 17), (3, 5, 7, 2, 11, 13),
 ]  # fmt: skip
 KINDS = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
+
+
+def gradient(tensor):
+    alone = Summaries()
+    return alone.of(alone.take(tensor))
 
 
 @pytest.fixture(autouse=True)

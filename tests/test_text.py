@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograd_graphs.text import ending, fold, number, numbers, visible, width
+from autograd_graphs.text import ending, fold, number, visible
 
 
 @given(st.floats(-1e300, 1e300))
@@ -33,10 +33,6 @@ def test_the_shortest_text_that_is_true(value, text):
     assert number(value) == text
 
 
-def test_nested_numbers():
-    assert numbers([[1.0, 2.5], []]) == "[[1.0, 2.5], []]"
-
-
 @given(st.text(max_size=400))
 def test_visible_text_is_printable_and_bounded(text):
     shown = visible(text)
@@ -53,12 +49,6 @@ def test_long_lines_are_broken_at_spaces():
     assert max(map(len, folded.splitlines())) <= 100
     assert all(line.startswith("    two") for line in folded.splitlines() if "two" in line)
     assert fold("w" * 300) == "w" * 300
-
-
-@given(st.text(max_size=50), st.text(max_size=50))
-def test_width_grows_with_the_text(one, other):
-    assert width(one + other, 12) >= max(width(one, 12), width(other, 12))
-    assert width(one, 12, bold=True) >= width(one, 12)
 
 
 def test_a_path_that_is_too_long_keeps_its_end():

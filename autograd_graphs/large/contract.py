@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from autograd_graphs.data import Edge, Folded, Frame, Graph, Node, SavedTensor, counted, stem
 from autograd_graphs.large.execution_order import Program
-from autograd_graphs.large.frames import frame
 from autograd_graphs.large.owners import Path, common, owner
 from autograd_graphs.large.parts import MOST_JOINED, Part, called
 
@@ -206,11 +205,14 @@ class Contraction:
         )
 
     def _frame(self, part: Part, nodes: Sequence[Node], edges: Sequence[Edge]) -> Frame:
-        """Return the frame around the boxes of a part that is opened."""
+        """Return the frame around the boxes of a part that is opened, and leaves that only they read."""
         nodes_in = self.program.nodes[part.start : part.stop]
         members = {self.number[self.box(node)] for node in nodes_in}
-        leaves = {nr for nr, node in enumerate(nodes) if node.size[0] == 0}
-        return frame(part.name, members, edges, leaves)
+        inside, outside = set(members), set()
+        for edge in edges:
+            if edge.target is not None and nodes[edge.target].size[0] == 0:  # a leaf, or several
+                (inside if edge.source in members else outside).add(edge.target)
+        return Frame(part.name, tuple(sorted(inside - outside)))
 
     def _meet(self, node: int | None) -> int | None:
         if node is None:

@@ -12,7 +12,6 @@ from typing import NamedTuple, TypeVar
 from autograd_graphs.data import Graph
 from autograd_graphs.large.contract import Contraction, Leaves, members
 from autograd_graphs.large.execution_order import Program
-from autograd_graphs.large.frames import opened_calls
 from autograd_graphs.large.lookup import LONGEST, NOWHERE, Lookup
 from autograd_graphs.large.outline import Outline
 from autograd_graphs.large.parts import NoPart, Part
@@ -127,12 +126,10 @@ def room(graph: Graph, leaves: Leaves) -> Room:
 
 MUCH = 0.1  # part of the operations that are there to see: a box that hides less stays folded
 FEW = 8  # cards: where there are fewer, smaller boxes are opened too
-BARE = 3  # nodes: so few tell next to nothing
 SHORT = 4  # copies: a row of no more is opened where there is little to see
 TINY = 4  # operations: a box that hides no more stays folded
 SCREEN = Room(25, 760)  # large parts are opened as long as what is drawn takes no more
 HIDDEN = Room(25, 1_000)  # the same for what hides a third of the graph, with little beside it
-TALL = Room(30, 2_000)  # the same where else there would be next to nothing to see
 OPEN = Room(30, 1_240)  # the same where the reader asked for a part to be opened
 
 Parts = Sequence[Part]
@@ -153,7 +150,7 @@ class Folding:
         """Return what knows which nodes of the whole graph each node stands for."""
         apart = {one.name for one in opened if one.start == NOWHERE}
         boxes = self.boxes(opened)
-        calls = opened_calls(self.outline, boxes)
+        calls = self.outline.opened_calls(boxes)
         return Contraction(self.whole, self.program, boxes, apart, calls)
 
     def draws_leaves(self, name: str, opened: Parts) -> bool:
@@ -171,10 +168,7 @@ class Folding:
     @cached_property
     def screen(self) -> tuple[frozenset[Part], Parts]:
         """Hold the modules that are open, and the boxes, where nobody asked for any."""
-        is_open, drawn = self._further(frozenset(), (), SCREEN)
-        if not self.outline.is_guess and self._room(drawn).nodes <= BARE:
-            return self._further(frozenset(), (), TALL)
-        return is_open, drawn
+        return self._further(frozenset(), (), SCREEN)
 
     def _further(
         self, is_open: frozenset[Part], opened: Parts, most: Room
@@ -212,7 +206,7 @@ class Folding:
     def _room(self, drawn: Parts) -> Room:
         """Return what the graph takes with these parts folded, frames of opened calls included."""
         taken = room(self.whole, Leaves(self.whole, self.program, drawn))
-        frames = len(opened_calls(self.outline, drawn))
+        frames = len(self.outline.opened_calls(drawn))
         return Room(taken.nodes, taken.height + FRAME * frames)
 
     def _boxes(self, parts: Parts, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:

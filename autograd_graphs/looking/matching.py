@@ -51,11 +51,6 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "T": (("Permute", 0), ("T", 0)),
     "norm": (("LinalgVectorNorm", 0),),
     "where": (("Where", 1, 2),),
-    "linear": (
-        *(("Addmm", 2, 0, ("T", 1)), ("Mm", 0, ("T", 1))),
-        ("View", ("Addmm", 2, 0, ("T", 1))),
-        ("View", ("Addmm", 2, ("View", 0), ("T", 1))),
-    ),
     "layer_norm": (("NativeLayerNorm", 0, 2, 3), ("NativeLayerNorm", 0, None, None)),
     "embedding": (("Embedding", 1),),
     "cross_entropy": (("NllLoss", ("LogSoftmax", 0)),),

@@ -253,8 +253,6 @@ def named(text: Text, expr: ast.expr) -> str:
 
 def part(text: Text, expr: ast.expr, value: Value | None = None) -> Part:
     """Return where an expression stands, with columns where it is on one line."""
-    while isinstance(expr, ast.NamedExpr):
-        expr = expr.value
     if expr.lineno != expr.end_lineno:
         return Part(text.order, expr.lineno)
     return Part(text.order, expr.lineno, *text.columns(expr), *operator(text, expr, value))

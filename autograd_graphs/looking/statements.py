@@ -29,7 +29,6 @@ BLOCKS = (
 )
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 MAKERS = {"tensor", "ones", "zeros", "full", "rand", "randn", "arange", "linspace", "eye", "empty"}
-LOOKS = torch.enable_grad, torch.autograd.set_detect_anomaly, torch.autograd.detect_anomaly
 REBINDERS = {"exec", "eval", "globals", "locals", "vars", "setattr", "get_ipython", "__import__"}
 OPERATORS = {
     ast.Add: "add",
@@ -51,9 +50,7 @@ class Text:
         self.tree = parsed("".join(f"{line}\n" for line in self.lines))
 
     def segment(self, expr: ast.expr) -> str:
-        """Return the text of an expression in one line, without the name that `:=` gives it."""
-        while isinstance(expr, ast.NamedExpr):
-            expr = expr.value
+        """Return the text of an expression in one line."""
         start, stop = self.columns(expr)
         parts = self.lines[expr.lineno - 1 : expr.end_lineno]
         parts[-1] = parts[-1][:stop]
@@ -157,13 +154,12 @@ class Replay:
             self._forget(bound(stmt))
 
     def _is_look(self, item: ast.withitem) -> bool:
-        """Say whether a block runs as if it were none: module_calls() and torch's own."""
+        """Say whether a block runs as if it were none: module_calls()."""
         if not isinstance(item.context_expr, ast.Call):
             return False
         if item.optional_vars is not None:
             self._forget(bound(item))
-        found = self.thing(item.context_expr.func)
-        return any(found is one for one in LOOKS) or is_our_function(found, "module_calls")
+        return is_our_function(self.thing(item.context_expr.func), "module_calls")
 
     def _forget(self, names: Sequence[str] | set[str]) -> None:
         """Let names stand for something unknown from now on."""
@@ -210,11 +206,6 @@ class Replay:
     def _is_given(self, name: str) -> bool:
         """Say whether a name was never bound in the statements so far."""
         return name not in self.names or self.names[name] is self.given.get(name)
-
-    def _namedexpr(self, expr: ast.NamedExpr) -> Value:
-        value = self.value(expr.value)
-        self._assign(expr.target, value)
-        return value
 
     def _several(self, expr: ast.Tuple | ast.List) -> Value | None:
         if any(isinstance(part, ast.Starred) for part in expr.elts):

@@ -105,17 +105,6 @@ def text_of(s: Saved, name: str) -> str:
     return short_number(value)
 
 
-def where(condition: Tensor, then: float, other: float) -> Tensor:
-    """Choose between two numbers, in double precision."""
-    then, other = torch.tensor([then, other], dtype=torch.float64)
-    return torch.where(condition, then, other)
-
-
-def passed(s: Saved, condition: Tensor, words: str) -> Form:
-    """Hand on what arrives where a condition holds, and 0 elsewhere."""
-    return times_sum(s, where(condition, 1, 0), f"1 where {words}, else 0")
-
-
 # Sums and products
 
 
@@ -173,39 +162,14 @@ def of_exponent(s: Saved) -> Form:
     return times(s, s.result * base.log(), f"{{result}} · log({text_of(s, 'self')})")
 
 
-def of_absolute(s: Saved) -> Form:
+def of_absolute(s: Saved) -> Form | None:
     if s.self.is_complex():
-        return times(s, s.self / s.self.abs(), "{self} / |{self}|", kind="direction")
+        return None
     return times(s, s.self.sgn(), "sign({self})", kind="sign")
 
 
-def of_leaky_relu(s: Saved) -> Form:
-    factor = where(s.self > 0, 1, s.negative_slope)
-    return times_sum(s, factor, f"1 where {{self}} > 0, else {text_of(s, 'negative_slope')}")
-
-
-def of_lower_limit(s: Saved) -> Form:
-    return passed(s, s.self >= s.min, f"{{self}} ≥ {text_of(s, 'min')}")
-
-
-def of_upper_limit(s: Saved) -> Form:
-    return passed(s, s.self <= s.max, f"{{self}} ≤ {text_of(s, 'max')}")
-
-
-def of_limits(s: Saved) -> Form:
-    if s.min is None:
-        return of_upper_limit(s)
-    if s.max is None:
-        return of_lower_limit(s)
-    is_inside = (s.self >= s.min) & (s.self <= s.max)
-    return passed(s, is_inside, f"{text_of(s, 'min')} ≤ {{self}} ≤ {text_of(s, 'max')}")
-
-
-def of_dropout(s: Saved) -> Form:
-    if s.p == 1:
-        return times(s, 0, "0")
-    symbol = f"1 / {short_number(1 - s.p)} where it was kept, else 0"
-    return times_sum(s, s.result1 / (1 - s.p), symbol)
+def of_relu(s: Saved) -> Form:
+    return times_sum(s, (s.result > 0).double(), "1 where {result} > 0, else 0")
 
 
 # Reductions
@@ -330,15 +294,7 @@ RULES: dict[str, Rule] = {
     "Tanh self": lambda s: times_sum(s, 1 - s.result**2, "1 - {result}²"),
     "Sigmoid self": lambda s: times(s, s.result * (1 - s.result), "{result} · (1 - {result})"),
     "Abs self": of_absolute,
-    "Relu self": lambda s: passed(s, s.result > 0, "{result} > 0"),
-    "LeakyRelu self": of_leaky_relu,
-    "ClampMin self": of_lower_limit,
-    "ClampMax self": of_upper_limit,
-    "Clamp self": of_limits,
-    "Where self": lambda s: passed(s, s.condition, "{condition}"),
-    "Where other": lambda s: times_sum(s, where(s.condition, 0, 1), "0 where {condition}, else 1"),
-    "MaskedFill self": lambda s: times_sum(s, where(s.mask, 0, 1), "0 where {mask}, else 1"),
-    "NativeDropout input": of_dropout,
+    "Relu self": of_relu,
     # Reductions
     "Sum self": of_sum,
     "Mean self": of_mean,

@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from autograd_graphs.data import Gradient, Node, stem
-from autograd_graphs.looking.summaries import gradient
 from autograd_graphs.looking.torch_private import dtype_name
 from autograd_graphs.recording.derivatives import MAY_DIFFER, RULES, Form, Rule, unchanged
 from autograd_graphs.recording.saved_values import Saved, computable, is_small, signed
@@ -32,7 +31,7 @@ def local_derivatives(
     held: Mapping[str, object],
     grad_outputs: Tensors,
     grad_inputs: Tensors,
-    describe: Callable[[torch.Tensor], Any] = gradient,
+    describe: Callable[[torch.Tensor], Any],
 ) -> tuple[LocalDerivative | None, ...]:
     """Return, for each input, how its gradient is made of what arrived; None where no form is known
     or it was not tried, or where rounding may have been too much; `REFUTED` where a form is known,

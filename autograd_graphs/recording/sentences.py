@@ -260,8 +260,6 @@ def of_absolute(handed: Locals, step: Step) -> str:
     kind = handed[0].kind if handed[0] else ""
     if kind == "sign":
         return "An absolute value hands on what arrives, times the sign of its input."
-    if kind == "direction":
-        return "An absolute value hands on what arrives, times its input over that absolute value."
     return "An absolute value hands on what arrives, times the direction of its input. For a real number that is its sign."
 
 
