@@ -100,23 +100,6 @@ def edit_both(x, y):
     return base * view
 
 
-def calm(x):
-    """Return a matrix near 3 times the identity: no decomposition refuses it."""
-    return torch.nan_to_num(x, posinf=1, neginf=-1).tanh() * 0.5 + torch.tensor(
-        [[3.0, 0.0], [0.0, 4.0]]
-    )
-
-
-def triangles(x, y):
-    permutation, lower, upper = torch.linalg.lu(calm(x))
-    return permutation @ lower + upper * y
-
-
-def singular(x, y):
-    left, values, right = torch.linalg.svd(calm(x))
-    return left * values @ right + y
-
-
 def halves(x, y):
     """Leave one output of three without a use, and use another twice."""
     first, _, last = (torch.cat([x, y, x])).split(2)
@@ -228,8 +211,6 @@ FAMILIES: dict[str, tuple[Callable, ...]] = {
     ),
     "many outputs": (
         halves,
-        triangles,
-        singular,
         lambda x, y: sum(torch.std_mean(x, 1)) + x.sort(1).values,
     ),
     "matmul": (lambda x, y: x @ y, lambda x, y: torch.addmm(y, x, x)),

@@ -55,7 +55,6 @@ BLOCKS = [
     "with torch.no_grad():\n    {0} = {1}",
     "try:\n    {0} = {1}\n    1 / 0\n    {0} = {2}\nexcept ZeroDivisionError:\n    pass",
     "with torch.enable_grad():\n    {0} = {1}",
-    "with contextlib.suppress(Exception):\n    {0} = {1}\n    1 / 0\n    {0} = {2}",
     "while k < 0:\n    {0} = {1}", "def rebind():\n    global {0}\n    {0} = {1}", "rebind()",
     "exec('{0} = {1}')", "def hidden(h):\n    h = {1}\n    return h * 2", "{0} = hidden({0})",
     "mutate({0})", "{0} *= 2", "{0} += {1}", "{0} = {0}.relu_()", "{0}.mul_(3)",
@@ -63,9 +62,8 @@ BLOCKS = [
     "k = 3", "k = {3}", "{0} = torch.tensor(2.0, requires_grad=True)",
     "{0} = torch.rand(2, requires_grad=True)", "{0} = (\n    {1}\n    + {2}\n)",
     "{0} = ({1}\n    * 2)", "{0} = [{1} for _ in range(2)][0]", "del {0}\n{0} = {1}",
-    "box = [{1}, {2}]\n{0} = box[1]", "{0}: object = {1}", "import torch.nn.functional as F",
+    "{0}: object = {1}", "import torch.nn.functional as F",
     "{0} = 'ü', {1}\n{0} = {0}[1]", "{0} = torch.cat([{1}, {2}])", "{0} = {1}; {3} = {2}",
-    "{0} = {1}  # + * sin",
 ]  # fmt: skip
 HEAD = """import contextlib
 import torch

@@ -9,7 +9,7 @@ from checked_film import check_film, text_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import FAMILIES, bits, often, programs
-from test_record import nodes_of
+from test_bytes import storages_by_torch
 from torch import nn
 
 from autograd_graphs.data import Gradient
@@ -199,11 +199,6 @@ def graph_of_graph():
     return (x**3).sum(), {"x": x}, {"create_graph": True}
 
 
-def only_one():
-    x, w = leaf(3), leaf(3)
-    return (x * w).sum(), {"x": x, "w": w}, {"inputs": [w]}
-
-
 def given_gradient():
     x = leaf(3)
     return x.sin() * x, {"x": x}, {"gradient": torch.tensor([1.0, -2.0, 0.0])}
@@ -242,7 +237,6 @@ CASES = [
     several_roots,
     held_already,
     graph_of_graph,
-    only_one,
     given_gradient,
     hooked,
     undefined,
@@ -271,31 +265,19 @@ def test_moments_say_what_was_recorded_and_torch_does(case):
         assert bits(leaf.grad) == bits(again[name].grad)
 
 
-def sizes_kept(roots, named):
-    """Return how many bytes a graph keeps for backward, told by torch's own attributes alone."""
-    leaves = {one.untyped_storage().data_ptr() for one in named.values() if one.is_leaf}
-    sizes = {}
-    for root in roots if isinstance(roots, list) else [roots]:
-        for node in nodes_of(root):
-            for name in dir(node):
-                value = getattr(node, name) if name.startswith("_saved_") else None
-                for tensor in value if isinstance(value, tuple) else [value]:
-                    if isinstance(tensor, torch.Tensor):
-                        storage = tensor.untyped_storage()
-                        sizes[storage.data_ptr()] = storage.nbytes()
-    return sum(size for place, size in sizes.items() if place not in leaves)
-
-
 @each_case
 def test_bytes_held_are_those_that_torch_keeps_and_fall_to_what_is_not_freed(case):
     roots, named, how = case()
-    whole = sizes_kept(roots, named)
+    sizes = {}
+    for root in roots if isinstance(roots, list) else [roots]:
+        sizes |= storages_by_torch(root)
+    leaves = {one.untyped_storage().data_ptr() for one in named.values() if one.is_leaf}
+    whole = sum(size for place, size in sizes.items() if place not in leaves)
     trace = record(roots, names=named, **how)
     made = film(trace)
     assert made.moments[0].bytes_held == whole
     is_kept = how.get("retain_graph") or how.get("create_graph")
-    if not how.get("inputs"):
-        assert made.moments[-1].bytes_held == (whole if is_kept else 0)
+    assert made.moments[-1].bytes_held == (whole if is_kept else 0)
 
 
 def test_health_and_the_first_trouble_are_told():

@@ -340,19 +340,6 @@ def test_what_is_too_large_to_try_is_told_in_words_that_are_true_of_all():
     assert "times -alpha (alpha is 1 unless given) for what it takes away." in said(wide - x)
 
 
-@pytest.mark.parametrize(
-    ("make", "numbers"),
-    [
-        (lambda: number(6.0).relu(), ""),
-        (lambda: number(3.0) ** 2, "2·3"),
-        (lambda: number(4.0).sqrt(), "1 / (2·2)"),
-        (lambda: number(-4.0).abs(), "sign(-4)"),
-    ],
-)
-def test_numbers_give_the_factor_as_they_are_written(make, numbers):
-    assert local_of(make()).numbers == numbers
-
-
 @given(
     st.sampled_from([torch.tanh, torch.sigmoid, torch.sqrt, torch.log1p, torch.reciprocal]),
     st.floats(1e-3, 30),

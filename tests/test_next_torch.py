@@ -35,7 +35,7 @@ def test_the_lock_holds_for_all_but_torch_and_what_comes_with_it():
     lock = (next_torch.ROOT / "constraints.txt").read_text(encoding="utf-8")
     left_out = {re.match(r"[\w-]+", line)[0] for line in set(lock.split("\n")) - set(held(lock))}
     assert {"torch", "triton", "cuda-bindings", "nvidia-cudnn-cu13"} <= left_out
-    assert not left_out & {"torchviz", "numpy", "sympy", "jupyterlab"}
+    assert not left_out & {"anywidget", "numpy", "sympy", "jupyterlab"}
     assert not [line for line in held(lock) if re.match("torch==|nvidia|triton|cuda", line)]
 
 

@@ -74,10 +74,6 @@ SAME = {
 NO_GRADIENT = {"detach", "item", "tolist", "numpy", "size", "numel", "dim", "argmax", "argmin"}
 
 
-class TooLong(Exception):
-    """Tell that a matching took too many steps."""
-
-
 @dataclass(slots=True)
 class Claims:
     """Hold what a matching says: which value made a node (None where it may be one or another),
@@ -122,7 +118,7 @@ class Matcher:
         """Return what is certain of an operation that made an output; None where not all is."""
         try:
             return self._operation(value, place, Claims())
-        except (TooLong, RecursionError):
+        except RecursionError:
             return None
 
     def _value(
@@ -131,7 +127,7 @@ class Matcher:
         """Say whether a value can be what an entry of `next_functions` leads to."""
         self.steps += 1
         if self.steps > MOST_STEPS:
-            raise TooLong
+            raise RecursionError
         if place is None:
             return self.may_be_plain(value)
         have = claims.seen.get(id(value))

@@ -32,7 +32,7 @@ from autograd_graphs.looking.statements import (
 )
 from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import variables
-from autograd_graphs.text import visible
+from autograd_graphs.text import shortened, visible
 
 MOST_LINES = 6  # shown
 LONGEST = 100  # characters of a line
@@ -288,15 +288,10 @@ def shown(look: Look) -> Program | None:
     if not any(line.strip() for line in raw):
         return None
     indent = min(len(line) - len(line.lstrip()) for line in raw if line.strip())
-    lines = tuple([cut(line[indent:]) for line in raw])
+    lines = tuple([shortened(line[indent:].rstrip(), LONGEST) for line in raw])
     spans = dict(moved(look, chosen, indent))
     operands = tuple(sorted(look.operands.items()))
     return Program(lines, tuple(sorted(spans.items())), operands)
-
-
-def cut(line: str) -> str:
-    line = line.rstrip()
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def moved(look: Look, chosen: Sequence[tuple[int, int]], indent: int) -> Iterator[tuple[int, Span]]:
