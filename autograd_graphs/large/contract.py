@@ -210,8 +210,12 @@ class Contraction:
         members = {self.number[self.box(node)] for node in nodes_in}
         inside, outside = set(members), set()
         for edge in edges:
-            if edge.target is not None and nodes[edge.target].size[0] == 0:  # a leaf, or several
-                (inside if edge.source in members else outside).add(edge.target)
+            if edge.target is None or nodes[edge.target].size[0]:
+                continue  # no leaf
+            if edge.source in members:
+                inside.add(edge.target)
+            else:
+                outside.add(edge.target)
         return Frame(part.name, tuple(sorted(inside - outside)))
 
     def _meet(self, node: int | None) -> int | None:

@@ -127,7 +127,7 @@ class Matcher:
         """Say whether a value can be what an entry of `next_functions` leads to."""
         self.steps += 1
         if self.steps > MOST_STEPS:
-            raise RecursionError
+            raise RecursionError("This matching takes too many steps.")
         if place is None:
             return self.may_be_plain(value)
         have = claims.seen.get(id(value))
