@@ -1,19 +1,20 @@
 """What lesson 09 says of edits in place in prose, folds, notes and messages, run in plain torch."""
 
 import inspect
+from functools import partial
 
 import pytest
 import torch
-from said import refusal, said
+from said import refusal, stands
 from torch import nn
 
-from helpers.exercises.exercise import exercises, find
+from helpers.exercises.exercise import find
 from helpers.exercises.programs import run
 from helpers.moons import moons
 from helpers.predicting.programs import outcome
 from helpers.predicting.questions import question
 
-VERSIONS, _, MASKED, _, _, CASE = exercises("09")
+says = partial(stands, "09")
 EDITED = "modified by an inplace operation"
 
 
@@ -64,77 +65,53 @@ def trained(*inplace):
 
 
 def test_one_word_repairs_the_case_and_it_is_that_of_the_dropout():
-    then = said("09", "case-then")
-    assert "The forward pass worked. Then backward refuses, and the message names a Tanh" in then
-    assert "Two other layers do, and one of them is harmless." in then
-    assert "repair this by changing one word" in then
-    assert "which is output 0 of Tanh, is at version 1" in trained(True, True)[1]
+    says("case-then", "and the message names a Tanh", "and one of them is harmless.")
+    says("case-then", "repair this by changing one word")
+    says("case", "wherever there is such a switch", "a layer writes its result over its input")
     assert "output 0 of Tanh" in trained(False, True)[1], "the other word does not help"
     assert trained(True, False)[1] == ""
     assert trained(True, False)[0] == trained(True, True)[0], "the same forward pass"
-    assert "wherever there is such a switch" in said("09", "case")
     for layer in classifier(True, True):
         has_switch = "inplace" in inspect.signature(type(layer)).parameters
         assert has_switch == getattr(layer, "inplace", False)
-    assert "a layer writes its result over its input" in said("09", "case")
-    h = torch.tensor([-1.0, 2.0])
-    assert nn.ReLU(inplace=True)(h).data_ptr() == h.data_ptr()
-    assert h.tolist() == [0, 2]
 
 
 # Idea 1
 
 
-def test_an_edit_gets_a_node_and_the_earlier_node_keeps_its_edge():
-    assert "it gets a node, and the edited tensor then belongs to that node" in said(
-        "09", "d1-because"
-    )
-    assert "(`AddBackward0`, then `MulBackward0`.)" in said("09", "d1-notes")
-    h = leaf() + 3
-    y, made = h**2, h.grad_fn
-    assert made.name() == "AddBackward0"
-    h *= 5
-    assert h.grad_fn.name() == "MulBackward0"
-    assert h.grad_fn.next_functions[0][0] is y.grad_fn.next_functions[0][0] is made
-
-
-def test_an_edit_of_a_view_is_recorded_by_copy_slices_and_one_under_no_grad_by_nothing():
-    assert (
-        "a write into a view, such as `h[:2] *= 5`, would get a node called **`CopySlices`**"
-        in said("09", "d1-because")
-    )
-    assert "under `no_grad()` the edit gets no node, but it is counted" in said("09", "d1-because")
+def test_an_edit_gets_a_node_that_of_a_view_copy_slices_and_one_under_no_grad_none():
+    says("d1-because", "it gets a node, and the edited tensor then belongs to that node")
+    says("d1-because", "would get a node called **`CopySlices`**")
+    says("d1-because", "under `no_grad()` the edit gets no node, but it is counted")
+    says("d1-notes", "(`AddBackward0`, then `MulBackward0`.)")
+    says("CopySlices", "and the edit is recorded, then `h` gets a node")
+    says("grad_fn", "made the tensor, or wrote into it last.", "*Where it stops:* a view")
     h = leaf() + 3
     made = h.grad_fn
     unrecorded(h)
     assert (h.grad_fn, h._version) == (made, 1)
+    view = h[:2]
+    h *= 5
+    assert h.grad_fn.name() == "MulBackward0"
+    assert view.grad_fn.name() == "AsStridedBackward0"
     h[:2] *= 5
     assert type(h.grad_fn).__name__ == "CopySlices"
 
 
 def test_who_shares_the_counter_of_a():
-    because = said("09", "q10-because")
-    assert (
-        "A view and `detach()` share the counter of `a`. `.data` and a clone have counters"
-        in because
-    )
-    assert "a tensor made in `inference_mode()` has no counter at all" in because
-    assert "goes with the tensor and not with its name" in VERSIONS.principle
-    assert "does not always mean a shared counter" in VERSIONS.principle
+    says("q10-because", "share the counter of `a`. `.data` and a clone have counters")
+    says("q10-because", "a tensor made in `inference_mode()` has no counter at all")
+    says("q10-notes", "(By two: Python edits the view, then assigns it back.)")
+    says("q10-notes", "The name moves to a new tensor, whose counter is at 0.")
+    says("09.1", "goes with the tensor and not with its name")
+    says("09.1", "does not always mean a shared counter", "shares the memory alone")
+    says("detach()", "with the same version counter and without a graph")
     a = torch.zeros(3)
     for made, counted in ((a[:2], 1), (a.view(3), 1), (a.detach(), 1), (a.data, 0), (a.clone(), 0)):
         before = a._version
         made += 1
         assert a._version - before == counted
     assert a.data.data_ptr() == a.data_ptr() != a.clone().data_ptr()
-    with torch.inference_mode():
-        made = torch.ones(2)
-    assert "do not track version counter" in refusal(lambda: made._version)
-
-
-def test_an_augmented_write_into_an_element_counts_twice():
-    assert "(By two: Python edits the view, then assigns it back.)" in said("09", "q10-notes")
-    assert "The name moves to a new tensor, whose counter is at 0." in said("09", "q10-notes")
     a = torch.zeros(3)
     a[0] += 1
     assert a._version == 2
@@ -156,27 +133,23 @@ def saved_by(layer):
 
 
 def test_an_edit_breaks_backward_where_the_result_was_saved():
-    because, notes = said("09", "q11-because"), said("09", "q11-notes")
-    assert (
-        "An edit does harm if it overwrites a tensor that a node has saved and still needs"
-        in because
-    )
-    assert "*Softplus* saved its input, and *Linear* its input and its weight." in because
-    assert "The node of a ReLU saved its result." in notes
-    assert "And behind a `BatchNorm1d`? (Yes, it saved its input.)" in notes
-    assert "where the layer before it has saved its result" in CASE.principle
-    assert saved_by(nn.Linear(2, 2)) == {"input", "weight"}
-    assert saved_by(nn.Softplus()) == {"input"}
-    assert saved_by(nn.Sigmoid()) == saved_by(nn.ReLU()) == {"result"}
-    assert "input" in saved_by(nn.BatchNorm1d(2))
-    for layer in (nn.Linear(2, 2), nn.Softplus(), nn.Sigmoid(), nn.ReLU(), nn.BatchNorm1d(2)):
+    says("q11-because", "overwrites a tensor that a node has saved and still needs")
+    says("q11-because", "saved its input, and *Linear* its input and its weight.")
+    says("q11-notes", "The node of a ReLU saved its result.", "(Yes, it saved its input.)")
+    says("09.5", "`nn.ReLU`, `nn.Tanh` and `nn.Sigmoid` save their results")
+    kinds = nn.ReLU(), nn.Tanh(), nn.Sigmoid(), nn.Softplus(), nn.Linear(2, 2), nn.BatchNorm1d(2)
+    saved = [saved_by(layer) for layer in kinds]
+    assert saved[:3] == [{"result"}] * 3
+    assert saved[3:5] == [{"input"}, {"input", "weight"}]
+    assert "input" in saved[5]
+    for layer in kinds:
         h = layer(torch.ones(4, 2, requires_grad=True))
         assert (EDITED in back(nn.ReLU(inplace=True)(h))) == ("result" in saved_by(layer))
 
 
 def test_nothing_raises_at_a_node_that_backward_never_comes_to():
-    assert "if backward never reaches that node, nothing raises" in said("09", "q11-because")
-    assert "It breaks backward if a node still needs what it overwrites." in said("09", "ipv-51")
+    says("q11-because", "if backward never reaches that node, nothing raises")
+    says("ipv-51", "It breaks backward if a node still needs what it overwrites.")
     x = leaf()
     edited, other = x.exp(), x * 2
     edited += 1
@@ -185,18 +158,14 @@ def test_nothing_raises_at_a_node_that_backward_never_comes_to():
 
 
 def test_the_message_of_three_edits_is_read_as_the_lesson_reads_it():
-    because = said("09", "f1-because")
-    for words in (
-        "| `output 0 of Add` | the last recorded write was an addition |",
-        "| `at version 2` | two writes until now |",
-        "| `expected version 1` | one write before it was saved |",
-        "a saved *result* is named after the operation that made it",
-        "For a saved leaf there is no `output 0 of`.",
-    ):
-        assert words in because
+    says("f1-because", "| `output 0 of Add` | the last recorded write was an addition |")
+    says("f1-because", "| `at version 2` | two writes until now |")
+    says("f1-because", "| `expected version 1` | one write before it was saved |")
+    says("f1-because", "a saved *result* is named after the operation that made it")
+    says("f1-because", "For a saved leaf there is no `output 0 of`.")
     symptom = question("09.f1").shown["symptom"]
     assert "[torch.FloatTensor [3]], which is output 0 of Add, is at version 2; expected" in symptom
-    for operation in (torch.exp, torch.sigmoid, torch.tanh, torch.sqrt):
+    for operation in (torch.exp, torch.sqrt):
         y = operation(leaf())
         y += 1
         assert f"output 0 of {operation.__name__.capitalize()}, is at version 1" in back(y)
@@ -212,7 +181,11 @@ def test_the_message_of_three_edits_is_read_as_the_lesson_reads_it():
     [(recorded, "Add"), (torch.Tensor.sqrt_, "Sqrt"), (unrecorded, "Mul"), (through_detach, "Mul")],
 )
 def test_a_saved_input_goes_by_the_last_recorded_write(edit, name):
-    assert "the last recorded write" in said("09", "f1-because")
+    says("f1-because", "the last recorded write")
+    says("has been modified", "or else of the operation that made the tensor")
+    says("has been modified", "backward() notices it when it reads the tensor")
+    says("The gradient is wrong", "Both are counted, so backward() notices if a node saved")
+    says("version counter", "it compares the count with the one at saving")
     h = leaf() * 3
     y = h**2
     edit(h)
@@ -220,8 +193,9 @@ def test_a_saved_input_goes_by_the_last_recorded_write(edit, name):
 
 
 def test_only_anomaly_mode_names_the_node_in_need():
-    assert "the message does not say which node needs the tensor" in said("09", "f1-because")
-    assert "a warning says `PowBackward0`" in said("09", "f1-notes")
+    says("f1-because", "the message does not say which node needs the tensor")
+    says("f1-notes", "a warning says `PowBackward0`")
+    says("has been modified", "It does not tell you which operation saved it")
     with torch.autograd.set_detect_anomaly(True, check_nan=False):
         h = leaf() * 3
         y = h**2
@@ -231,9 +205,9 @@ def test_only_anomaly_mode_names_the_node_in_need():
 
 
 def test_rows_of_a_loop_may_not_be_edited_and_rows_by_index_may():
-    assert "(Another error, at once: several views came from one operation. Write `a[i]`.)" in said(
-        "09", "f1-notes"
-    )
+    says("f1-notes", "(Another error, at once: several views came from one operation.")
+    says("is a view and is being", "refuses a recorded edit of one of them")
+    says("is a view and is being", "write for i in range(len(x)): x[i] += 1")
     a = leaf() * 3
     row = next(iter(a))
     assert "is a view and is being modified inplace" in refusal(lambda: row.add_(1))
@@ -241,18 +215,14 @@ def test_rows_of_a_loop_may_not_be_edited_and_rows_by_index_may():
     assert back(a) == ""
 
 
-def test_the_lines_of_the_program_do_what_is_told_of_them():
-    told = question("09.f1").told
-    assert "this product saved the 2, and not `a`" in told["tells"][1]
-    assert "The product saved the 3, and the sum saves nothing." in told["tells"][6]
-    for factor in (2, 3):
-        assert torch.equal((leaf() * factor).grad_fn._saved_other, torch.tensor(float(factor)))
-    assert not [name for name in dir(leaf().sum().grad_fn) if name == "_saved_self"]
+def test_of_the_program_line_6_does_the_harm():
+    says("09.f1", "this product saved the 2, and not `a`", "as often as you like before somebody")
+    says("An in-place edit of a tensor", "A product with a number saves no tensor of yours")
+    assert torch.equal((leaf() * 2).grad_fn._saved_other, torch.tensor(2.0))
     lines = question("09.f1").shown["lines"]
     for at in (2, 4, 5):
         program = [line for number, line in enumerate(lines) if number != at]
-        assert (EDITED in outcome("\n".join(program)).words) == (at != 5), "line 6 does the harm"
-    assert "as often as you like before somebody saves it" in told["reasonTells"]["c"]
+        assert (EDITED in outcome("\n".join(program)).words) == (at != 5)
     a = leaf() * 2
     for _ in range(3):
         a += 1
@@ -264,102 +234,62 @@ def test_the_lines_of_the_program_do_what_is_told_of_them():
 
 @pytest.mark.parametrize("edit", [through_data, through_numpy])
 def test_a_write_that_nobody_counts_brings_a_wrong_gradient_and_no_error(edit):
-    assert "It does not notice a write that the counter missed." in said("09", "q13-because")
-    assert "a write through `.data` or NumPy does not move the counter" in said("09", "ipv-51")
-    assert "Both squares saved `x` itself and no copy" in said("09", "q13-because")
-    x = leaf(3.0)
-    before = x.detach().clone().requires_grad_()
-    y = x**2
-    assert y.grad_fn._saved_self.data_ptr() == x.data_ptr()
-    edit(x)
-    assert (x._version, back(y)) == (0, "")
-    assert x.grad.item() == 8, "2 · 4"
-    assert "keep a copy, `x.detach().clone()`, run the program on the copy" in said(
-        "09", "q13-because"
-    )
-    assert torch.autograd.grad(before**2, before)[0].item() == 6
-
-
-def test_without_a_saved_x_the_gradient_stays_right_and_a_write_through_detach_is_counted():
-    x = leaf(3.0)
-    y = x**2
-    through_detach(x)
-    assert EDITED in back(y)
-    assert "if the node saved nothing, or a copy, the gradient stays right" in said(
-        "09", "q13-because"
-    )
-    for program, slope in ((lambda x: x + 1, 1), (lambda x: x.clone() ** 2, 6)):
+    says("q13-because", "It does not notice a write that the counter missed.")
+    says("q13-because", "`x.detach().clone()`, run the program on the copy")
+    says("q13-because", "if the node saved nothing, or a copy, the gradient stays right")
+    says("ipv-51", "a write through `.data` or NumPy does not move the counter")
+    says("version counter", "edits through `.data`, through NumPy or by a fused optimizer are not")
+    says("The gradient is wrong", "or through NumPy, which counts nothing")
+    for program, slope in ((torch.square, 8), (lambda x: x + 1, 1), (lambda x: x.clone() ** 2, 6)):
         x = leaf(3.0)
         y = program(x)
-        through_data(x)
-        assert (back(y), x.grad.item()) == ("", slope)
+        edit(x)
+        assert (x._version, back(y), x.grad.item()) == (0, "", slope)
 
 
 # Idea 4
 
 
 def test_a_step_moves_the_weights_and_is_counted():
-    because = said("09", "o1-because")
-    assert "`step()` edits `w` in place, and torch counts that write." in because
-    assert (
-        "A `two` from before the step saved `w` itself. Its numbers have changed since" in because
-    )
-    assert "(No. It keeps the graph, and not the old numbers.)" in said("09", "o1-notes")
-    w = leaf(2.0)
-    two, plain = w**3, w * 3
+    says("o1-because", "edits `w` in place, and torch counts that write.")
+    says("o1-because", "saved `w` itself. Its numbers have changed since")
+    says("o1-because", "such as that of `w * 3`, still goes back")
+    says("o1-notes", "(No. It keeps the graph, and not the old numbers.)")
+    says("has been modified", "The message calls the weight of nn.Linear AsStrided")
+    w, layer = leaf(2.0), nn.Linear(1, 1)
+    two, plain, deep = w**3, w * 3, nn.Sequential(nn.Linear(1, 1), layer)(torch.ones(1, 1))
     (w**2).sum().backward()
-    assert "First make one step of SGD on `w**2`; `w` becomes 1." in said("09", "o1")
-    assert w.grad.item() == 4
-    torch.optim.SGD([w], lr=0.25).step()
-    assert (w.item(), w._version) == (1, 1)
-    assert "such as that of `w * 3`, still goes back" in because
+    deep.sum().backward(retain_graph=True)
+    torch.optim.SGD([w, *layer.parameters()], lr=0.25).step()
+    assert w._version == 1
     assert EDITED in refusal(lambda: two.backward(torch.ones(1), retain_graph=True))
-    assert back(w**3) == ""
-    assert w.grad.item() == 7
+    assert "output 0 of AsStrided, is at version" in back(deep)
     assert back(plain) == ""
 
 
 def test_a_leaf_refuses_a_recorded_edit_through_a_view_as_well():
-    assert "A step may edit a leaf because the optimizer does it under `no_grad()`." in said(
-        "09", "o1-because"
-    )
-    assert "Recorded, it would give `w` a `grad_fn`" in said("09", "o1-notes")
-    assert "(Refused, too: it writes into a view of the leaf.)" in said("09", "o1-notes")
+    says("o1-because", "A step may edit a leaf because the optimizer does it under `no_grad()`.")
+    says("o1-notes", "Recorded, it would give `w` a `grad_fn`")
+    says("o1-notes", "(Refused, too: it writes into a view of the leaf.)")
+    says("09.3", "a leaf that requires grad takes no such edit")
+    says("a view of a leaf", "A view has no memory of its own, so you would edit the leaf")
     w = leaf()
     assert "a leaf Variable that requires grad" in refusal(lambda: recorded(w))
     assert "a view of a leaf Variable" in refusal(lambda: w.__setitem__(0, 5.0))
     unrecorded(w)
     assert (w.is_leaf, w._version) == (True, 1)
-    w.grad = torch.ones(3)
-    torch.optim.SGD([w], lr=0.1).step()
-    assert (w.is_leaf, w.grad_fn, w._version) == (True, None, 2)
 
 
 # Exercises
 
 
 def test_the_texts_of_the_exercises_hold():
-    assert "`.data` shares the memory alone, a copy shares neither" in VERSIONS.hints[1]
-    assert "`nn.ReLU`, `nn.Tanh` and `nn.Sigmoid` save their results" in CASE.hints[1]
-    for layer in (nn.ReLU(), nn.Tanh(), nn.Sigmoid()):
-        assert "result" in saved_by(layer)
-    assert saved_by(nn.Linear(2, 2)) == {"input", "weight"}
-    messages = [one.message for one in MASKED.misconceptions]
-    assert "None of them makes a copy." in messages[1]
+    says("09.3", "None of them makes a copy.", "Which of `detach()`, `.data` and `clone()` makes")
     x = torch.tensor([1.0])
     alike = x.detach(), x.data, x.detach().numpy()
     alike[2][0] = 5.0
     assert [float(one[0]) for one in alike] == [5.0] * 3
-    assert "Which of `detach()`, `.data` and `clone()` makes one?" in MASKED.hints[0]
-    assert leaf().clone().grad_fn is not None
-    assert "That switches the dropout off" in CASE.misconceptions[0].message
-    assert torch.equal(nn.Dropout(0.2).eval()(x), x)
-
-
-def test_a_recorded_edit_changes_the_gradient_and_a_leaf_takes_none():
-    assert "a leaf that requires grad takes no such edit" in MASKED.principle
     x = torch.tensor([1.0, -2.0], requires_grad=True)
-    assert "in-place operation" in refusal(lambda: x.masked_fill_(x < 0, 0.0))
     for write, gradient in ((lambda h: h, [1, 0]), (torch.Tensor.detach, [1, 1])):
         h = x.clone()
         write(h)[x < 0] = 0.0
@@ -367,16 +297,10 @@ def test_a_recorded_edit_changes_the_gradient_and_a_leaf_takes_none():
 
 
 def test_the_example_of_the_guard_and_what_it_says_of_batch_norm():
+    says("x7", "# {'0.weight': 'uncounted'}")
+    says("09.7", "A BatchNorm writes its statistics into buffers.")
     guard = run(find("09.7").solution)
     model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
-    assert "# {'0.weight': 'uncounted'}" in said("09", "x7")
     assert guard(model, lambda: model[0].weight.data.mul_(2)) == {"0.weight": "uncounted"}
-    assert (
-        "A BatchNorm writes its statistics into buffers." in find("09.7").misconceptions[4].message
-    )
-    assert set(guard(model, lambda: model(torch.ones(3, 2)))) == {
-        "1.running_mean",
-        "1.running_var",
-        "1.num_batches_tracked",
-    }
+    assert "1.running_mean" in guard(model, lambda: model(torch.ones(3, 2)))
     assert guard(model.eval(), lambda: model(torch.ones(3, 2))) == {}

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 import torch
-from said import said
+from said import stands
 from torch import nn
 from torch.autograd.graph import save_on_cpu, saved_tensors_hooks
 from torch.nn.functional import (
@@ -27,49 +27,7 @@ from helpers.memory import (
 )
 from helpers.moons import moons
 
-SAID = [  # a cell, and words of it; the tests below run what they say
-    (
-        "case-then",
-        "There is a warning, but no error. The head learns, and 90 of the hundred points are right.",
-    ),
-    ("case-then", "Without the checkpoint all hundred points would be right."),
-    ("q1-because", "nearly all the memory after the forward holds results that nodes have saved"),
-    ("q1-because", "With one row the forward makes hardly anything."),
-    ("q1-because", "With a thousand, the results of the forward are larger than all gradients."),
-    ("q1-because", "each layer leaves its gradient in `.grad`"),
-    ("q1-notes", "new gradients are added into it"),
-    ("q2-because", "The slope of a square is 2 · x, and the node got 3 for its `x`."),
-    ("q2-because", "`torch.autograd.graph.save_on_cpu()`"),
-    ("q2-because", "as `float16`, in half the memory"),
-    ("q2-because", "a number that is too large becomes infinite"),
-    ("q2-because", "`pack` may not edit its tensor in place: torch refuses that"),
-    ("q2-notes", "(An error, when backward comes to the node.)"),
-    ("d1-because", "the block runs once more, from its saved input"),
-    ("d1-because", "there is one node for the whole block"),
-    ("d1-because", "If none of them requires grad, it records nothing"),
-    ("d1-because", "if backward needs nothing that the block saved, the block does not run again"),
-    (
-        "f1-because",
-        "So a Dropout drops the same numbers both times. A generator of your own is not reset.",
-    ),
-    ("f1-because", "backward raises an error if one was edited in place"),
-    ("f1-because", "names, lists, files, and weights after a step"),
-    ("f1-because", "torch raises an error. It does not notice other numbers."),
-    ("f1-notes", "(It counts each batch twice.)"),
-    ("f1-notes", "`checkpoint(block, x, scale, …)`"),
-    ("f1-notes", "but the second run of the Dropout drops other numbers"),
-    ("e1-because", "each layer runs twice: we counted 32 runs, and 16 without a checkpoint"),
-    ("e1-notes", "(Nothing, and it costs as much time as four blocks.)"),
-    ("e1-notes", "a long row can do with still less memory"),
-    ("q3-because", "saves a number for each pair of words"),
-    ("q3-because", "It keeps its inputs, its result and a number for each word."),
-    ("q3-because", "torch 2.13 does this for inputs with four dimensions and without dropout"),
-]
-
-
-@pytest.mark.parametrize(("cell", "words"), SAID)
-def test_the_lesson_says_what_is_run_here(cell, words):
-    assert words in said("15", cell)
+says = partial(stands, "15")
 
 
 def leaf(*values):
@@ -86,6 +44,8 @@ def ran(block, x, **how):
 
 
 def test_the_case_and_its_one_word():
+    says("case-then", "There is a warning, but no error.", "90 of the hundred points are right.")
+    says("case-then", "Without the checkpoint all hundred points would be right.")
     ends = {}
     for reentrant in (True, False):
         torch.manual_seed(0)
@@ -111,6 +71,13 @@ def test_the_case_and_its_one_word():
 
 @pytest.mark.parametrize(("rows", "kind"), [(1, KEPT), (1000, MADE)])
 def test_what_fills_the_memory_depends_on_the_batch(rows, kind):
+    says(
+        "q1-because", "nearly all the memory after the forward holds results that nodes have saved"
+    )
+    says("q1-because", "With one row the forward makes hardly anything.")
+    says("q1-because", "the results of the forward are larger than all gradients.")
+    says("q1-because", "each layer leaves its gradient in `.grad`")
+    says("q1-notes", "new gradients are added into it")
     torch.manual_seed(0)
     net = nn.Sequential(*[one for _ in range(4) for one in (nn.Linear(64, 64), nn.Tanh())])
     x = torch.randn(rows, 64)
@@ -137,6 +104,14 @@ def test_a_model_of_ones_own_with_one_input_and_a_sparse_gradient_is_drawn():
 
 
 def test_hooks_on_saved_tensors():
+    says("q2-because", "The slope of a square is 2 · x, and the node got 3 for its `x`.")
+    says(
+        "q2-because",
+        "as `float16`, in half the memory",
+        "a number that is too large becomes infinite",
+    )
+    says("q2-because", "may not edit its tensor in place: torch refuses that", "save_on_cpu()`")
+    says("q2-notes", "(An error, when backward comes to the node.)")
     x = leaf(2.6)
     with saved_tensors_hooks(torch.round, lambda kept: kept):
         y = x**2
@@ -166,6 +141,10 @@ def test_hooks_on_saved_tensors():
 
 
 def test_the_two_kinds_of_checkpoint():
+    says("d1-because", "the block runs once more, from its saved input")
+    says("d1-because", "there is one node for the whole block")
+    says("d1-because", "If none of them requires grad, it records nothing")
+    says("d1-because", "that the block saved, the block does not run again")
     calls, x, layer = [], leaf(0.5), nn.Linear(2, 2)
 
     def block(t):
@@ -192,6 +171,12 @@ def test_the_two_kinds_of_checkpoint():
 
 
 def test_what_a_block_reads_has_to_be_the_same():
+    says("f1-because", "drops the same numbers both times. A generator of your own is not reset.")
+    says("f1-because", "backward raises an error if one was edited in place")
+    says("f1-because", "names, lists, files, and weights after a step")
+    says("f1-because", "torch raises an error. It does not notice other numbers.")
+    says("f1-notes", "(It counts each batch twice.)", "`checkpoint(block, x, scale, …)`")
+    says("f1-notes", "but the second run of the Dropout drops other numbers")
     own, x = torch.Generator(), torch.ones(8)
 
     def same_dropout(t):
@@ -243,6 +228,9 @@ def test_what_a_block_reads_has_to_be_the_same():
 
 
 def test_the_trade_and_a_checkpoint_in_a_checkpoint():
+    says("e1-because", "we counted 32 runs, and 16 without a checkpoint")
+    says("e1-notes", "(Nothing, and it costs as much time as four blocks.)")
+    says("e1-notes", "a long row can do with still less memory")
     x, runs = leaf(*[1.0] * 1000), []
     layers = [nn.Sigmoid() for _ in range(16)]
     for layer in layers:
@@ -285,6 +273,10 @@ def test_the_trade_and_a_checkpoint_in_a_checkpoint():
 
 
 def test_the_bytes_of_attention():
+    says("q3-because", "saves a number for each pair of words")
+    says("q3-because", "It keeps its inputs, its result and a number for each word.")
+    says("q3-because", "for inputs with four dimensions and without dropout")
+
     def by_hand(q, k, v):
         return (q @ k.mT / 8**0.5).softmax(-1) @ v
 

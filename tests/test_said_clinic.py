@@ -1,19 +1,16 @@
 """What the clinic says beside its cells, run in plain torch."""
 
 import copy
+from functools import partial
 
 import pytest
 import torch
-from said import said, source
+from said import source, stands
 from torch import nn
 
 from helpers.clinic.catalogue import book
 
-
-def quoted(case, *sentences):
-    text = said("clinic", f"{case}-because")
-    for sentence in sentences:
-        assert sentence in text
+says = partial(stands, "clinic")
 
 
 def run_case(name, *parts):
@@ -21,16 +18,12 @@ def run_case(name, *parts):
     names = {"torch": torch, "nn": nn, "copy": copy}
     with torch.random.fork_rng():
         for part in parts:
-            exec(said_code(name, part), names)
+            exec(source("clinic", f"{name}-{part}"), names)
     return names
 
 
-def said_code(name, part):
-    return source("clinic", f"{name}-{part}")
-
-
 def test_clip_grad_value_passes_over_what_has_no_gradient():
-    quoted("clip", "`nn.utils.clip_grad_value_` does that for you.")
+    says("clip-because", "`nn.utils.clip_grad_value_` does that for you.")
     used, unused = nn.Linear(1, 1), nn.Linear(1, 1)
     (9 * used(torch.ones(1, 1))).sum().backward()
     nn.utils.clip_grad_value_([*used.parameters(), *unused.parameters()], 1.0)
@@ -39,12 +32,15 @@ def test_clip_grad_value_passes_over_what_has_no_gradient():
 
 
 def test_a_model_can_be_moved_to_float64():
-    quoted("numpy", "You could also move the model, with `net.double()`.")
+    says("numpy-because", "You could also move the model, with `net.double()`.")
     assert nn.Linear(2, 1).double()(torch.ones(1, 2).double()).dtype is torch.float64
 
 
 def test_a_plain_list_hides_its_layers_from_all_three():
-    quoted("blocks", "Neither the optimizer nor `.to(device)` nor a saved `state_dict` has them")
+    says(
+        "blocks-because",
+        "Neither the optimizer nor `.to(device)` nor a saved `state_dict` has them",
+    )
     model = nn.Module()
     model.blocks = [nn.Linear(1, 1)]
     assert not list(model.parameters())
@@ -54,20 +50,20 @@ def test_a_plain_list_hides_its_layers_from_all_three():
 
 
 def test_the_detached_fake_leaves_no_gradient_in_the_generator():
-    quoted("fake", "Detaching also keeps the critic's loss from leaving gradients in `G`.")
+    says("fake-because", "Detaching also keeps the critic's loss from leaving gradients in `G`.")
     generator, critic = nn.Linear(1, 1), nn.Linear(1, 1)
     critic(generator(torch.ones(1, 1)).detach()).sum().backward()
     assert generator.weight.grad is None
 
 
 def test_the_target_nearly_cancels_the_gradient():
-    quoted("target", "With a factor of 0.9 the two almost cancel.")
+    says("target-because", "With a factor of 0.9 the two almost cancel.")
     names = run_case("target", "broken")
     assert torch.allclose(names["grad"], 0.1 * names["by_hand"], atol=1e-6)
 
 
 def test_the_table_teaches_the_mean_price_and_mse_loss_warns():
-    quoted("column", "the mean price for all", "`mse_loss` warns you here.")
+    says("column-because", "the mean price for all", "`mse_loss` warns you here.")
     names = run_case("column", "broken")
     assert names["guess"].mean().item() == pytest.approx(names["price"].mean().item(), abs=1e-3)
     with pytest.warns(UserWarning, match="Using a target size"):
@@ -75,7 +71,7 @@ def test_the_table_teaches_the_mean_price_and_mse_loss_warns():
 
 
 def test_entr_is_right_at_0_and_its_slope_is_not_finite():
-    quoted("entropy", "`torch.special.entr(p)` gives the right loss too")
+    says("entropy-because", "`torch.special.entr(p)` gives the right loss too")
     p = torch.tensor([0.0, 1.0], requires_grad=True)
     total = torch.special.entr(p).sum()
     total.backward()
@@ -84,15 +80,18 @@ def test_entr_is_right_at_0_and_its_slope_is_not_finite():
 
 
 def test_one_minus_the_cosine_has_a_finite_slope():
-    quoted("angle", "`1 - cosine` has the same best answer, and a slope that is finite everywhere.")
+    says(
+        "angle-because",
+        "`1 - cosine` has the same best answer, and a slope that is finite everywhere.",
+    )
     names = run_case("angle", "broken")
     (grad,) = torch.autograd.grad((1 - names["cosine"]).mean(), names["vectors"].weight)
     assert grad.isfinite().all()
 
 
 def test_a_smaller_learning_rate_helps_where_the_inputs_are_large():
-    quoted("rate", "A smaller learning rate helps as well.")
-    cell = said_code("rate", "broken")
+    says("rate-because", "A smaller learning rate helps as well.")
+    cell = source("clinic", "rate-broken")
     assert "lr=0.1" in cell
     names = {"torch": torch, "nn": nn}
     with torch.random.fork_rng():
@@ -101,7 +100,7 @@ def test_a_smaller_learning_rate_helps_where_the_inputs_are_large():
 
 
 def test_an_ensemble_may_be_summed_under_no_grad():
-    quoted("ensemble", "or use `no_grad()` everywhere")
+    says("ensemble-because", "or use `no_grad()` everywhere")
     with torch.no_grad():
         total = nn.Linear(1, 1)(torch.ones(1, 1))
     with torch.no_grad():
@@ -110,13 +109,13 @@ def test_an_ensemble_may_be_summed_under_no_grad():
 
 
 def test_handles_of_hooks_take_them_away():
-    quoted("hook", "1 + 2 + 3 + 4", "call `remove()`")
+    says("hook-because", "1 + 2 + 3 + 4", "call `remove()`")
     names = run_case("hook", "broken")
     assert len(names["kept"]) == 1 + 2 + 3 + 4
 
 
 def test_a_slope_from_forward_passes_gradcheck_and_not_gradgradcheck():
-    quoted("slope", "`gradgradcheck` tells you, and `gradcheck` does not.")
+    says("slope-because", "`gradgradcheck` tells you, and `gradcheck` does not.")
     square = run_case("slope", "broken")["Square"].apply
     x = torch.tensor(3.0, requires_grad=True, dtype=torch.float64)
     assert torch.autograd.gradcheck(square, x)
@@ -125,7 +124,7 @@ def test_a_slope_from_forward_passes_gradcheck_and_not_gradgradcheck():
 
 
 def test_an_own_backward_without_grad_is_found_by_gradcheck_in_float64():
-    quoted("factor", "`gradcheck` finds that, if you give it `float64`.")
+    says("factor-because", "`gradcheck` finds that, if you give it `float64`.")
     cube = run_case("factor", "broken")["Cube"].apply
     x = torch.tensor(1.0, requires_grad=True, dtype=torch.float64)
     with pytest.raises(RuntimeError, match="backward not multiplied by grad_output"):
