@@ -1,5 +1,6 @@
 """Fixtures that several test files share."""
 
+import gc
 import os
 import re
 import signal
@@ -70,20 +71,38 @@ LONG = (
     ("test_hostile_notebooks", "test_a_film_with_a_foreign_value|test_a_field_of_a_wrong_type"),
     ("test_benchmarks", "test_a_name_that_is_imported_later"),
 )
+# More than a second each, or a whole file of such; `make quick` leaves them out.
+SLOW = (
+    ("test_again", ""),
+    ("test_clinic_programs", ""),
+    ("test_quantities", ""),
+    ("test_questions", "test_the_package"),
+    ("test_slide_drawings", ""),
+    ("test_lab_answers", r"test_the_map_ends.*\[(09|11|14)\]"),
+    ("test_exercises", r"test_a_solution_passes.*\[04.5\]"),
+)
 EVERY_LAB = "|".join(path.stem for path in (ROOT / "helpers" / "labs").glob("[a-z]*.py"))
+
+
+def pytest_collection_finish():
+    """Let no collection of garbage look again at what was imported: it is much, and it stays."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):
     """Leave to `make thorough` what is the same for another lesson, lab or size."""
     for item in items:
+        if is_among(SLOW, item):
+            item.add_marker(pytest.mark.slow)
         is_heavy = item.path.parent.name == "browser" or item.path.stem in AT_LENGTH
         given = item.name.partition("[")[2]
-        if is_long(item) or (is_heavy and is_of_another(given)):
+        if is_among(LONG, item) or (is_heavy and is_of_another(given)):
             item.add_marker(pytest.mark.thorough)
 
 
-def is_long(item):
-    names = [begin for stem, begin in LONG if stem == item.path.stem]
+def is_among(tests, item):
+    names = [begin for stem, begin in tests if stem == item.path.stem]
     return any(re.match(begin, item.name) for begin in names)
 
 

@@ -1,33 +1,31 @@
 """Every lesson keeps every rule of `notebook_rules`, the clinic those for it. Reads notebooks/ only."""
 
-from functools import cache
 from pathlib import Path
 
 import pytest
 from notebook_rules import CLINIC, COURSE, RULES, Lesson
 
 PATHS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+pytestmark = pytest.mark.notebooks
 
-lesson = cache(Lesson.at)  # rules change nothing, so one reading serves them all
+
+def holds(rules, read):
+    """Fail with each rule that complains, and its complaints."""
+    found = []
+    for rule in rules:
+        complaints = list(rule(read))
+        found += [f"\n{rule.__name__}: {rule.__doc__}", *complaints] if complaints else []
+    assert not found, "\n".join(found)
 
 
-@pytest.mark.notebooks
 @pytest.mark.parametrize("path", PATHS, ids=[path.stem[:2] for path in PATHS])
-@pytest.mark.parametrize("rule", RULES, ids=[rule.__name__ for rule in RULES])
-def test_lesson_keeps_the_rule(path, rule):
-    complaints = [f"{path.name}: {complaint}" for complaint in rule(lesson(path))]
-    assert not complaints, "\n".join([rule.__doc__, *complaints])
+def test_lesson_keeps_the_rules(path):
+    holds(RULES, Lesson.at(path))
 
 
-@pytest.mark.notebooks
-@pytest.mark.parametrize("rule", CLINIC, ids=[rule.__name__ for rule in CLINIC])
-def test_the_clinic_keeps_the_rule(rule):
-    complaints = list(rule(lesson(PATHS[0].with_name("clinic.ipynb"))))
-    assert not complaints, "\n".join([rule.__doc__, *complaints])
+def test_the_clinic_keeps_the_rules():
+    holds(CLINIC, Lesson.at(PATHS[0].with_name("clinic.ipynb")))
 
 
-@pytest.mark.notebooks
-@pytest.mark.parametrize("rule", COURSE, ids=[rule.__name__ for rule in COURSE])
-def test_all_lessons_together_keep_the_rule(rule):
-    complaints = list(rule([lesson(path) for path in PATHS]))
-    assert not complaints, "\n".join([rule.__doc__, *complaints])
+def test_all_lessons_together_keep_the_rules():
+    holds(COURSE, [Lesson.at(path) for path in PATHS])

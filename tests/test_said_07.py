@@ -172,6 +172,7 @@ class Forgetful(torch.autograd.Function):
         return grad
 
 
+@pytest.mark.slow
 def test_an_own_function_and_compiled_code_follow_other_rules():
     says("f1-because", "or a `Function` that you wrote, follows other rules")
     assert not twice(Forgetful.apply(leaf(3.0)))

@@ -46,6 +46,7 @@ def trained(factor, **flags):
     return round(penalty.item(), 2)
 
 
+@pytest.mark.slow
 def test_with_the_flag_of_the_message_the_penalty_changes_nothing():
     says("case-then", "penalty out of the loss, its value is 3.57 at the end, too")
     says("case-notes", "(With 10 in its place it is 3.57 as well.)")

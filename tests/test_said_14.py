@@ -48,6 +48,7 @@ def from_the_book(z, y):
 # The case
 
 
+@pytest.mark.slow
 def test_the_case_ends_in_nan_because_a_probability_is_rounded_to_1_and_its_answer_repairs_it():
     says("case-then", "Then it is NaN, and every weight with it. Nothing raised")
     says("case-then", "there is no NaN in the data")
@@ -73,6 +74,7 @@ def test_the_case_ends_in_nan_because_a_probability_is_rounded_to_1_and_its_answ
     assert stable[:40] == pytest.approx(log[:40], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_clipping_does_not_save_the_case_and_anomaly_mode_names_the_logarithm_and_its_line():
     says("f1-because", "a warning shows the Python line of the node")
     says("q2-notes", "(No. Once one gradient is NaN, all are.)")

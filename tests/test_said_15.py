@@ -43,6 +43,7 @@ def ran(block, x, **how):
     return x.grad.tolist()
 
 
+@pytest.mark.slow
 def test_the_case_and_its_one_word():
     says("case-then", "There is a warning, but no error.", "90 of the hundred points are right.")
     says("case-then", "Without the checkpoint all hundred points would be right.")
