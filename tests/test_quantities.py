@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import pytest
 
+from autograd_graphs.untrusted.plain import plain
 from helpers.exercises.exercise import Exercise, exercises, lessons
 from helpers.exercises.quantities import Place, Quantities
 from helpers.exercises.readers import number
+from helpers.exercises.values import same
 from helpers.exercises.verdict import judge
 
 ALL = [one for lesson in lessons() for one in exercises(lesson)]
 NAMED = [one for one in ALL if one.quantities]
-SEEDS = range(100)
+SEEDS = range(40)
 
 
 def seeds_of(exercise):
@@ -24,13 +26,17 @@ def each_wrong_value(exercise):
     quantities, truth = exercise.quantities, exercise.truth()
     truth = tuple(truth) if isinstance(truth, list) else (truth,)
     for at, place in enumerate(quantities.places):
-        for name, values in quantities.values(place).items():
+        met = [truth[at]]
+        for name, values in quantities.values({**place.known, **place.loose}).items():
             for value in values:
-                yield [*truth[:at], value, *truth[at + 1 :]], truth, name
+                if not any(same(plain(value), plain(one)) for one in met):
+                    yield [*truth[:at], value, *truth[at + 1 :]], truth, name
+            met += values
 
 
 @pytest.mark.parametrize("exercise", NAMED, ids=lambda one: one.id)
 def test_each_quantity_is_named_in_its_place_whatever_the_data(exercise):
+    assert exercise.quantities.clashes() == []
     for one in seeds_of(exercise):
         for answer, truth, name in each_wrong_value(one):
             own = [

@@ -81,7 +81,7 @@ def _case(exercise, reading):
     reader = exercise.reader
     truth = reader.read(exercise.truth())
     pairs = enumerate(zip(reading, truth, strict=True))
-    first = next(case for case, pair in pairs if not same(*pair, reader.rtol))
+    first = next(case for case, pair in pairs if not same(*pair))
     lines = of_a_case(reader, first, None, Run(), reading[first], truth[first], reveal=False)
     thought = [f"Think of this: {exercise.principle}"] if exercise.principle else []
     return [f"Case {first + 1}:", *map(bare, lines), *thought]

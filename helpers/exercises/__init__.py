@@ -6,7 +6,7 @@ to six.
 
     Exercise(
         id="02.2",                # lesson, dot, number
-        reader=number(),          # the kind of answer, below
+        reader=function(...),     # the kind of answer, below
         right="One sentence that says why it is right.",
         known={message: when, ...},  # two misconceptions or more
         principle="what to think of where nothing is recognised.",
@@ -17,17 +17,15 @@ to six.
 The truth is what the solution answers, computed each time anew, with torch as it was before any
 student's code ran; `truth=function` where that is not enough.
 
-Kinds (readers.py): number() numbers() tensor() boolean() booleans() word() words() names()
-letters("abc"). numbers, booleans and words keep their order, names and letters do not.
-number(rtol=1e-2) widens the tolerance of 1e-4, number(unit="MiB") takes "8 MiB", and no other unit. Where
-which letters are right is asked, the exercise has `letters=Letters(read, about)` and no
-misconceptions: every wrong answer is told the same, so that trying letters tells little.
+Numbers have `quantities` (quantities.py), which are also what is read. Where which letters are right is
+asked, a bank of lines (letters.py) gives all but the texts: every wrong answer is told the same, so that
+trying letters tells little. Which line is faulty asks a bank of programs (faults.py):
+**FAULTS.first(a=2, b=3, c=5, d=7).
 
-A variant (`again`) asks `asked`, a sentence, of another program. In numbers the quantities draw it.
-In letters `vary=LINES.vary` draws six lines of a bank (letters.py: Lines), and torch settles each of
-them. A function has `cases`, which draws by a `random` as many hidden cases, of the same kinds in the
-same order. Anything else has `vary`, which draws the fields in which a variant differs. Hints and all
-other texts have to be true of each variant.
+A variant (`again`) asks `asked`, a sentence, of another program. In numbers the quantities draw it, in
+letters and faults the bank does. A function has `cases`, which draws by a `random` as many hidden cases,
+of the same kinds in the same order. Anything else has `vary`, which draws the fields in which a variant
+differs. Hints and all other texts have to be true of each variant.
 
 Code (functions.py): function(case, case, observe=look, parts=names, around=wrap). A case makes fresh
 inputs, a tuple of them or one: made_by("x = torch.ones(2)", "x") runs a line that can be typed,
@@ -35,8 +33,6 @@ written("...")(case) says how other inputs could be. What counts is what comes b
 `look(returned, *inputs)`, which never raises: an error there is the exercise's fault, and said so.
 `parts` names what `look` lists, for the table of what differs. A *build* says what must be true in
 `promises` instead: a wrong answer is told which one broke, in which case, what came and what was wanted.
-
-Which line is faulty asks a bank of programs (faults.py): **FAULTS.first(a=2, b=3, c=5, d=7).
 
 A `when` (recognise.py) is the wrong answer itself (13, ["b"], None, "error"); like(code), what that
 code answers or does, in all that is seen or in some parts; or a predicate of two readings, what was

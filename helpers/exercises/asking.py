@@ -57,15 +57,21 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def as_number(value: object) -> int | float | None:
+    """Return what was given as a number, None where it is none."""
+    try:
+        found = plain(value)
+    except NotRead:
+        return None
+    return found if is_a(found, int, float) and not is_a(found, bool) else None
+
+
 def _name(exercise: object) -> str:
     """Return what was given as an id as a short text, or "" if it cannot be meant as one."""
     try:
         value = plain(exercise)
     except NotRead:
         return ""
-    one_id = is_a(value, str, float) and not is_a(exercise, type)
-    return (
-        describe(value).removeprefix("the text ").removeprefix("the number ").strip('" ')
-        if one_id
-        else ""
-    )
+    if is_a(exercise, type) or not is_a(value, str, float):
+        return ""
+    return describe(value).removeprefix("the text ").removeprefix("the number ").strip('" ')

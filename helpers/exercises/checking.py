@@ -71,7 +71,6 @@ def _note(name: str, verdict: Verdict) -> list[str]:
 
 
 def _tried_once_more(record: dict, is_right: bool) -> dict:
-    """Count a try, until the exercise is solved."""
     if record.get("solved") is True:
         return record
     tries = count(record, "tries") + 1

@@ -13,7 +13,7 @@ from random import Random
 from helpers.exercises.letters import Letters
 from helpers.exercises.programs import run
 from helpers.exercises.quantities import Quantities
-from helpers.exercises.readers import Reader
+from helpers.exercises.readers import Reader, number, numbers
 
 MOST_DRAWS = 200
 
@@ -36,7 +36,8 @@ class Exercise:
     `principle` is what to think of where no misconception is recognised: a sentence that follows on
     "Think of this:". `known` is a table of misconceptions: each message, and when it is said. An
     exercise with `letters` has neither these nor a principle, and one with `quantities` has one
-    misconception at most, for what is no number.
+    misconception at most, for what is no number. Its program is the solution, and a number for each
+    place is read, unless it says otherwise.
 
     A variant asks `asked` of another program. `vary` draws the fields in which it differs. Quantities
     that `draw` other data need none, nor does a function whose hidden cases `cases` draws. What is
@@ -46,10 +47,10 @@ class Exercise:
     """
 
     id: str
-    reader: Reader
-    right: str
-    hints: tuple[str, ...]
-    solution: str
+    reader: Reader | None = None
+    right: str = ""
+    hints: tuple[str, ...] = ()
+    solution: str = ""
     truth: Callable[[], object] | None = None
     known: Mapping[str, object] = field(default_factory=dict)
     principle: str = ""
@@ -61,10 +62,14 @@ class Exercise:
     cases: Callable[[Random], tuple] | None = None
 
     def __post_init__(self) -> None:
+        if self.quantities is not None:
+            reader = number() if len(self.quantities.places) == 1 else numbers()
+            object.__setattr__(self, "reader", self.reader or reader)
+            object.__setattr__(self, "solution", self.solution or self.quantities.code)
         if self.truth is None:
             object.__setattr__(self, "truth", partial(run, self.solution))
-        for broken, why in _faults(self):
-            if broken:
+        for why, is_broken in _faults(self).items():
+            if is_broken:
                 raise ValueError(f"Exercise {self.id!r}: {why}")
 
     @property
@@ -122,48 +127,39 @@ class Exercise:
         return not is_shown and not self.quantities.clashes()
 
 
-def _faults(exercise: Exercise) -> tuple[tuple[bool, str], ...]:
-    messages = list(exercise.known)
+def _faults(exercise: Exercise) -> dict[str, bool]:
+    """Say of each thing that an exercise may lack whether this one does."""
+    messages, hints = list(exercise.known), len(exercise.hints)
     texts = [exercise.right, *exercise.hints, *messages]
-    return (
-        (
-            not re.fullmatch(r"\d\d\.\d+", exercise.id),
-            'an id is the lesson and a number, such as "02.1".',
+    stands_alone = exercise.letters is None and exercise.quantities is None
+    return {
+        'an id is the lesson and a number, such as "02.1".': (
+            not re.fullmatch(r"\d\d\.\d+", exercise.id)
         ),
-        (
-            not callable(exercise.truth),
-            "its truth has to be a function that computes a right answer.",
+        "its truth has to be a function that computes a right answer.": not callable(
+            exercise.truth
         ),
-        (
-            len(messages) < 2 and exercise.letters is None and exercise.quantities is None,
-            f"it knows {len(messages)} misconceptions; write at least 2.",
+        f"it knows {len(messages)} misconceptions; write at least 2.": (
+            stands_alone and len(messages) < 2
         ),
-        (
-            exercise.letters is not None and bool(messages or exercise.principle),
-            "with letters it has neither misconceptions nor a principle: they would tell which.",
+        "with letters it has neither misconceptions nor a principle: they would tell which.": (
+            exercise.letters is not None and bool(messages or exercise.principle)
         ),
-        (
-            exercise.quantities is not None and len(messages) > 1,
-            "with quantities it has one misconception at most: its own words stand with these.",
+        "with quantities it has one misconception at most: its own words stand with these.": (
+            exercise.quantities is not None and len(messages) > 1
         ),
-        (len(exercise.hints) < 2, f"it has {len(exercise.hints)} hints; write at least 2."),
-        (
-            len(set(texts)) < len(texts),
-            "two of its texts are the same; each needs words of its own.",
-        ),
-        (not all(text.strip() for text in texts), "one of its texts is empty."),
-        ("answer" not in exercise.solution, "its solution has to define `answer`."),
-    )
+        f"it has {hints} hints; write at least 2.": hints < 2,
+        "two of its texts are the same; each needs words of its own.": len(set(texts)) < len(texts),
+        "one of its texts is empty.": not all(text.strip() for text in texts),
+        "its solution has to define `answer`.": "answer" not in exercise.solution,
+    }
 
 
 def lessons() -> tuple[str, ...]:
     """Return the numbers of the lessons that have exercises, such as ("02", "03")."""
-    names = (
-        module.name for module in pkgutil.iter_modules([str(Path(__file__).parent / "lessons")])
-    )
-    return tuple(
-        sorted(name.removeprefix("lesson_") for name in names if re.fullmatch(r"lesson_\d\d", name))
-    )
+    modules = pkgutil.iter_modules([str(Path(__file__).parent / "lessons")])
+    found = [re.fullmatch(r"lesson_(\d\d)", module.name) for module in modules]
+    return tuple(sorted(match[1] for match in found if match))
 
 
 def exercises(lesson: str) -> tuple[Exercise, ...]:

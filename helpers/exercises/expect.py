@@ -2,8 +2,6 @@
 come.
 """
 
-from types import TracebackType
-
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.refusals import short
 from autograd_graphs.text import fold, visible
@@ -36,12 +34,7 @@ class expect_error:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, kind: type | None, error: BaseException | None, *_: object) -> bool:
         if kind is None or error is None:
             raise self._failed("Nothing raised", "Nothing was raised: the block ran to its end. ")
         if kind is not self.kind:
@@ -56,14 +49,12 @@ class expect_error:
 
     def _failed(self, word: str, found: str) -> AssertionError:
         """Make the error that says what came instead; in a notebook a card above it says it."""
-        text = self._wanted() + found + _ADVICE
+        wanted = f'{self.kind.__name__} with "{visible(self.fragment)}" in its message'
+        text = f"This block should raise {wanted}. {found}{_ADVICE}"
         if shell_here() is None:
             return AssertionError(text)
         show(Card("wrong", word, "", text, fold(text)))
         return short(AssertionError(f"{word}: see the card above."))
-
-    def _wanted(self) -> str:
-        return f'This block should raise {self.kind.__name__} with "{visible(self.fragment)}" in its message. '
 
 
 _ADVICE = "So the text around this cell is not true here. Run the block without expect_error and read what it does."

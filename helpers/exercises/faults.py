@@ -1,21 +1,21 @@
 """Hold programs with one faulty line, for an exercise that asks which line it is.
 
-An author writes programs that are right, and what somebody wrote in place of a line:
+An author writes programs that are right, what is looked at in the end, and by its number what
+somebody wrote in place of a line:
 
-    Faults(
-        programs=(
-            Program(
-                "x = torch.tensor({a}, requires_grad=True)\\ny = x * {b}\\ny.backward()",
-                "x.grad.item()",
-                {2: ("y = x.detach() * {b}", "y = {b}")},
-            ),
-        ),
-    )
+    x = torch.tensor({a}.0, requires_grad=True)
+    y = x * {b}
+    y.backward()
+    look at: x.grad
+    2: y = x.detach() * {b}
+    2: y = {b}
 
-`{a}` to `{d}` are numbers that a variant draws. A program is looked at when it has run: the right
+A blank line ends a program, a faulty line is indented as the right one is, and `Faults` takes them all
+as one text. `{a}` to `{d}` are numbers that a variant draws. A program is looked at when it has run: the right
 one has to show another value there than each faulty one, or the faulty one has to raise.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
@@ -34,7 +34,6 @@ _NONE = "The program has no such line. The number of each line stands behind it.
 
 
 def _line(answer: object) -> tuple[float | None]:
-    """Read the number of a line, as a list of one."""
     value = values.single(plain(answer))
     if is_a(value, str):
         value = value.casefold().replace("line", "").strip(" #")
@@ -51,16 +50,26 @@ READER = Reader("the number of a line, such as 3", _line)
 class Program:
     """Hold a right program, what is looked at in the end, and by its number what stood in a line."""
 
-    right: str
+    right: list[str]
     shows: str
-    wrong: Mapping[int, tuple[str, ...]]
+    wrong: dict[int, list[str]]
 
 
-@dataclass(frozen=True)
+def _program(text: str) -> Program:
+    right, _, rest = text.partition("\nlook at: ")
+    shows, *faults = rest.split("\n")
+    wrong: dict[int, list[str]] = {}
+    for fault in faults:
+        number, _, line = fault.partition(": ")
+        wrong.setdefault(int(number), []).append(line)
+    return Program(right.split("\n"), shows, wrong)
+
+
 class Faults:
     """Hold the programs of an exercise; what a variant is asked may speak of any of them."""
 
-    programs: tuple[Program, ...]
+    def __init__(self, text: str) -> None:
+        self.programs = [_program(one) for one in text.strip().split("\n\n")]
 
     def vary(self, random: Random) -> dict[str, object]:
         """Draw the fields of a variant: a program, its numbers, and a line that does harm with these."""
@@ -76,9 +85,10 @@ class Faults:
         self, program: Program, line: int, fault: str, numbers: Mapping[str, int]
     ) -> dict[str, object]:
         """Return the fields of an exercise that shows a program with this fault."""
-        right = program.right.strip().format_map(numbers).splitlines()
+        right = [text.format_map(numbers) for text in program.right]
+        indent = re.match(" *", right[line - 1])[0]
         broken = list(right)
-        broken[line - 1] = fault.format_map(numbers)
+        broken[line - 1] = indent + fault.format_map(numbers)
         count, shows = len(right), program.shows.format_map(numbers)
         return {
             "truth": lambda: [line] if does_harm(right, broken, shows) else [],

@@ -45,7 +45,6 @@ def function(
     *cases: Callable[[], object],
     observe: Callable | None = None,
     parts: tuple[str, ...] = (),
-    rtol: float = 1e-4,
     around: Callable[[Callable], Callable] | None = None,
     promises: tuple[str, ...] = (),
 ) -> Reader:
@@ -68,11 +67,10 @@ def function(
     return Reader(
         "a function that you define (def answer(...))",
         read,
-        rtol,
         cases,
         parts or promises,
         lambda *others: function(
-            *others, observe=observe, parts=parts, rtol=rtol, around=around, promises=promises
+            *others, observe=observe, parts=parts, around=around, promises=promises
         ),
         tells=bool(promises),
     )

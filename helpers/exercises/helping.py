@@ -2,9 +2,16 @@
 
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from helpers.answers import Card, say
-from helpers.exercises.asking import MISSING, made, sentence, show_made, unclear, with_exercise
+from helpers.exercises.asking import (
+    MISSING,
+    as_number,
+    made,
+    sentence,
+    show_made,
+    unclear,
+    with_exercise,
+)
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.noting import note, worked
 from helpers.progress_file import count
@@ -43,45 +50,30 @@ def _next_hint(exercise: Exercise) -> Card:
     return _hint(exercise, given + 1)
 
 
-def _hint_again(exercise: Exercise, number: object) -> Card:
-    """Give the hint with a number, or say which numbers there are."""
+def _hint_again(exercise: Exercise, wanted: object) -> Card:
     name, count = exercise.id, len(exercise.hints)
-    asked = _number(number)
+    asked = as_number(wanted)
     if asked in range(1, count + 1):
         return _hint(exercise, int(asked))
     numbers = " or ".join(map(str, range(1, count + 1)))
     return unclear(
-        f"hint was asked for {describe(number)}, and {name} has {count} hints. "
+        f"hint was asked for {describe(wanted)}, and {name} has {count} hints. "
         f'Ask for {numbers}, such as hint("{name}", 1), or for the next one: hint("{name}").',
         "No hint",
     )
 
 
-def _number(number: object) -> object:
-    """Return what was given as a number, None where it is none."""
-    try:
-        value = plain(number)
-    except NotRead:
-        return None
-    return value if is_a(value, int, float) and not is_a(value, bool) else None
+def _hint(exercise: Exercise, at: int) -> Card:
+    """Give a hint, and note in the progress file how many were taken; the next one is after it."""
+    name, count, text = exercise.id, len(exercise.hints), exercise.hints[at - 1]
+    _given[name] = max(at, _given.get(name, 0))
+    note(name, False, lambda record: _hinted_once_more(record, at))
+    plain_text = fold(f"{name}, hint {at} of {count}: {text}")
+    return Card("partly", f"Hint {at} of {count}", name, text, plain_text, is_news=True)
 
 
-def _hint(exercise: Exercise, number: int) -> Card:
-    """Give a hint; the next one is the one after it."""
-    name, count, text = exercise.id, len(exercise.hints), exercise.hints[number - 1]
-    _given[name] = max(number, _given.get(name, 0))
-    _note(name, number)
-    plain_text = fold(f"{name}, hint {number} of {count}: {text}")
-    return Card("partly", f"Hint {number} of {count}", name, text, plain_text, is_news=True)
-
-
-def _note(name: str, number: int) -> None:
-    """Note in the progress file how many hints were taken."""
-    note(name, False, lambda record: _hinted_once_more(record, number))
-
-
-def _hinted_once_more(record: dict, number: int) -> dict:
-    return record | {"hints": max(number, count(record, "hints"))} | worked(record)
+def _hinted_once_more(record: dict, taken: int) -> dict:
+    return record | {"hints": max(taken, count(record, "hints"))} | worked(record)
 
 
 def _solved(exercise: Exercise) -> Card:

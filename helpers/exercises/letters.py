@@ -49,6 +49,10 @@ class Lines:
         chosen = random.sample(list(self.lines), 6)
         return self.of("abcdef", random.choice(self.begins), chosen)
 
+    def first(self, letters: str) -> dict[str, object]:
+        """Return the fields of the exercise in the lesson: the first program, and the first lines."""
+        return {"vary": self.vary} | self.of(letters)
+
     def of(self, letters: str, begin: str = "", chosen: Sequence[str] = ()) -> dict[str, object]:
         """Return the fields of an exercise whose letters are these lines, the first ones by default."""
         begin = begin or self.begins[0]

@@ -38,5 +38,4 @@ def _at_review(name: str, is_right: bool) -> list[str]:
 
 
 def _after_review(record: dict, is_right: bool) -> dict:
-    """Return a record after a review; what is solved there is solved."""
     return reviewed(record, is_right) | {"solved": is_right or record.get("solved") is True}

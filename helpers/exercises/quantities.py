@@ -7,18 +7,19 @@ An author writes the program, its data, and a table of names for each place of t
         program="x = {x}\\nanswer = [x + x, x * x]".format_map,  # of the data; defines `answer`
         data={"x": 3},
         places=(
-            Place("`p`", "the sum", {"the product": lambda data: data["x"] ** 2}),
-            Place("`q`", "the product", {"twice `x`": lambda data: 2 * data["x"]}),
+            Place("`p`", "the sum", {"the product": "x**2"}),
+            Place("`q`", "the product", {"twice `x`": "2 * x"}),
         ),
         own={"You gave what goes in.": lambda data, seen: seen == (data["x"],) * 2},
         draw=lambda random: {"x": random.randint(3, 9)},
     )
 
 A name ends the sentence "Your `p` is 9: that is …". It may use the data, as in "twice {x}"; so may
-what is wanted. A value is a number, None, a tuple of these where any will do, or a function of the
-data that gives one of these. `own` has the author's own words where no quantity can say it, and goes
-first. `draw` gives other data, and the program may take other lines by it: `exercise.variant(seed)`
-is the exercise with them. A name whose value is the right one there has to give `()`.
+what is wanted. A value is a number, None, a tuple of these where any will do, an expression in the
+data that gives one of these ("slope(f, 'x')" is the gradient of the expression `f`, and "value(f)" its
+value), or a function of the data. `own` has the author's own words where no quantity can say it, and
+goes first. `draw` gives other data, and the program may take other lines by it: `exercise.variant(seed)`
+is the exercise with them. A value that is the right one there, of some data, goes into `loose`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +28,7 @@ from random import Random
 
 from autograd_graphs.untrusted.describe import show
 from autograd_graphs.untrusted.plain import is_a, plain
-from helpers.exercises.programs import run
+from helpers.exercises.programs import run, slope, value
 from helpers.exercises.values import same
 
 MOST_OWN = 6  # texts of the author's own
@@ -38,12 +39,14 @@ Data = Mapping[str, object]
 @dataclass(frozen=True)
 class Place:
     """Hold one number of the answer: what it is called, what is wanted there (not its value), and
-    the names of the values that are mistaken for it.
+    the names of the values that are mistaken for it. Those in `loose` may also be the right one, or
+    have a name already, by the data.
     """
 
     name: str
     wanted: str
-    known: Mapping[str, object]
+    known: Mapping[str, object] = field(default_factory=dict)
+    loose: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Quantities:
     draw: Callable[[Random], Data] | None = None
 
     def __post_init__(self) -> None:
-        if not self.places or not all(place.known for place in self.places):
+        if not self.places or not all(one.known or one.loose for one in self.places):
             raise ValueError("each place of an answer needs a quantity that is mistaken for it.")
         if len(self.own) > MOST_OWN:
             raise ValueError(f"{len(self.own)} texts of its own, and {MOST_OWN} are the most.")
@@ -74,14 +77,24 @@ class Quantities:
         """Run the program and return its answer."""
         return run(self.code)
 
-    def values(self, place: Place) -> dict[str, tuple]:
+    def values(self, known: Mapping[str, object]) -> dict[str, tuple]:
         """Return the quantities of a place: each name with the values that go by it."""
         found = {}
-        for name, value in place.known.items():
-            if callable(value):
-                value = value(self.data)
-            found[name.format_map(self.data)] = value if is_a(value, tuple) else (value,)
+        for name, given in known.items():
+            if callable(given):
+                given = given(self.data)
+            elif is_a(given, str):
+                given = eval(given, self._names)
+            found[name.format_map(self.data)] = given if is_a(given, tuple) else (given,)
         return found
+
+    @property
+    def _names(self) -> dict[str, object]:
+        """What an expression may use: the data, and what computes with expressions among them."""
+        return {
+            "slope": lambda text, by: slope(text, self.data, by),
+            "value": lambda text: value(text, self.data),
+        } | dict(self.data)
 
     def said_of(self, seen: object, truth: object) -> str:
         """Say which quantities a wrong answer gives; "" where nothing of it is recognised.
@@ -107,7 +120,7 @@ class Quantities:
         clashing = []
         for place, right in zip(self.places, _as_tuple(plain(self.truth())), strict=True):
             taken = [right]
-            for name, values in self.values(place).items():
+            for name, values in self.values(place.known).items():
                 if any(_is_among(value, taken) for value in values):
                     clashing.append(name)
                 taken += values
@@ -116,7 +129,7 @@ class Quantities:
     def _of_place(self, at: int, given: object) -> str:
         """Say which quantity stands at a place where another one is wanted."""
         place = self.places[at]
-        for name, values in self.values(place).items():
+        for name, values in self.values({**place.known, **place.loose}).items():
             if _is_among(given, values):
                 found = f"Your {place.name} is {show(given)}: that is {name}."
                 return f"{found} {self._wanted(place)}"
@@ -134,11 +147,6 @@ class Quantities:
         return [f"{first} first", *others]
 
 
-def other(value: float, right: float) -> tuple[float, ...]:
-    """Return a value that is mistaken for the right one; none where it is the right one."""
-    return () if same(value, right) else (value,)
-
-
 def _as_tuple(reading: object) -> tuple:
     return tuple(reading) if is_a(reading, tuple, list) else (reading,)
 
@@ -150,8 +158,8 @@ def _is_among(value: object, values: Sequence[object]) -> bool:
 def _in_other_order(seen: tuple, truth: tuple) -> bool:
     """Tell whether a wrong answer has the right values, each as often, in other places."""
     left = list(truth)
-    for value in seen:
-        alike = [at for at, other in enumerate(left) if same(value, other)]
+    for number in seen:
+        alike = [at for at, other in enumerate(left) if same(number, other)]
         if not alike:
             return False
         left.pop(alike[0])

@@ -23,51 +23,36 @@ class Reader:
 
     wants: str
     read: Callable[[object], object]
-    rtol: float = 1e-4
     cases: tuple[Callable[[], object], ...] = ()
     parts: tuple[str, ...] = ()
     of: Callable[..., "Reader"] | None = None
     tells: bool = False
 
 
-def number(rtol: float = 1e-4, unit: str = "") -> Reader:
+def number() -> Reader:
     """Read one number: an int, a float, a text that says one, a tensor, list or dict of one element;
     None stays None.
-
-    `unit` is what may stand behind the number in a text, such as "MiB"; any word, where it is not given.
     """
 
     def read(answer: object) -> float | None:
         inside = tuple(dict.values(answer)) if is_a(answer, dict) else answer
-        return values.number(values.single(plain(inside)), unit)
+        return values.number(values.single(plain(inside)))
 
-    return Reader("a number such as 2.5", read, rtol)
+    return Reader("a number such as 2.5", read)
 
 
-def numbers(rtol: float = 1e-4) -> Reader:
+def numbers() -> Reader:
     """Read several numbers in order: a list, a tensor or array (flattened), or a text; None stays
     None.
     """
-    return _ordered("a list of numbers in order, such as [2.0, 3.0]", values.number, rtol)
 
+    def read(answer: object) -> tuple:
+        value = plain(answer)
+        if is_a(value, frozenset):
+            raise NotRead("a set has no order")
+        return values.items(value, values.number)
 
-def tensor(rtol: float = 1e-4) -> Reader:
-    """Read a tensor: shape and values count, the dtype does not; nested lists and arrays will do."""
-    return Reader(
-        "a tensor, or the nested list of its values",
-        lambda answer: values.rows(plain(answer)),
-        rtol,
-    )
-
-
-def boolean() -> Reader:
-    """Read True or False: a bool, a tensor of one bool, 0 or 1, or a text such as "yes"."""
-    return _one("True or False", values.boolean)
-
-
-def booleans() -> Reader:
-    """Read several booleans in order."""
-    return _ordered("a list of True and False in order, such as [True, False]", values.boolean)
+    return Reader("a list of numbers in order, such as [2.0, 3.0]", read)
 
 
 def choice(*options: str) -> Reader:
@@ -75,35 +60,10 @@ def choice(*options: str) -> Reader:
     it fails".
     """
     wants = "one of " + ", ".join(f'"{option}"' for option in options)
-    return _one(wants, lambda value: values.option(value, options))
+    return Reader(wants, lambda answer: values.option(values.single(plain(answer)), options))
 
 
-def word() -> Reader:
-    """Read one name; case, spaces, `torch.`, `<…>` and addresses do not count.
-
-    A dtype, class or node will do.
-    """
-    return _one('one name as a text, such as "sum"', values.word)
-
-
-def words() -> Reader:
-    """Read several names, whose order counts."""
-    return _ordered('a list of names in order, such as ["sum", "exp"]', values.word)
-
-
-def names() -> Reader:
-    """Read several names, whose order does not count; one name alone, and none at all, will do; of
-    a dict its keys, but for those that stand for False.
-    """
-    wants = 'a list of names in any order, such as ["a", "b"]'
-
-    def read(answer: object) -> frozenset:
-        return frozenset(values.items(plain(_chosen(answer)), values.word)) - _NONE
-
-    return Reader(wants, read)
-
-
-def _chosen(answer: object) -> object:
+def chosen(answer: object) -> object:
     """Return the keys of a dict, but for those that stand for False; anything else as it is."""
     if not is_a(answer, dict):
         return answer
@@ -113,6 +73,8 @@ def _chosen(answer: object) -> object:
 def _is_no(value: object) -> bool:
     if is_a(value, str):
         return value.strip().casefold() in ("no", "false", "n", "f")
+    if is_a(value, list):
+        return list.__len__(value) == 0
     return value is None or (is_a(value, int, float) and value == 0)
 
 
@@ -124,7 +86,7 @@ def letters(allowed: str) -> Reader:
     wants = f'the letters of those that are meant, such as ["{allowed[0]}", "{allowed[1]}"]'
 
     def read(answer: object) -> frozenset:
-        spoken = values.items(_spaced(plain(_chosen(answer))), values.word)
+        spoken = values.items(_spaced(plain(chosen(answer))), values.word)
         return frozenset(letter for word in spoken for letter in apart(word))
 
     def apart(word: str) -> str:
@@ -149,17 +111,3 @@ def _spaced(value: object) -> object:
 
 _FILLERS = {"and", "or", "only", "just", "answer", "answers", "letters", "letter"}
 _NONE = {"none", "nothing", ""}
-
-
-def _one(wants: str, read: Callable[[object], object], rtol: float = 1e-4) -> Reader:
-    return Reader(wants, lambda answer: read(values.single(plain(answer))), rtol)
-
-
-def _ordered(wants: str, read: Callable[[object], object], rtol: float = 1e-4) -> Reader:
-    def read_all(answer: object) -> tuple:
-        value = plain(answer)
-        if is_a(value, frozenset):
-            raise NotRead("a set has no order")
-        return values.items(value, read)
-
-    return Reader(wants, read_all, rtol)

@@ -50,7 +50,7 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
         )
     if any(callable(run.returned) for run in own_runs):
         return ""  # a method is as good as any function: handle.remove
-    for part in (part for run in runs for part in _parts(run.returned)):
+    for part in (part for run in runs for part in parts(run.returned)):
         if is_method(part):
             return _not_called(part, "Your function returns")
     return ""
@@ -75,7 +75,6 @@ def _of_an_error(answer: object, runs: list[Run]) -> str:
 
 
 def _takes(function: FunctionType, count: int) -> bool:
-    """Tell whether a function can be called with so many arguments."""
     try:
         inspect.signature(function).bind(*[None] * count)
     except TypeError:
@@ -95,10 +94,10 @@ def _called_too_early(answer: object) -> str:
 
 def _first(returned: object) -> object:
     """Return what came back: of a reader that adds what it watched, the first of two."""
-    return next(iter(_parts(returned)), returned)
+    return next(iter(parts(returned)), returned)
 
 
-def _parts(returned: object) -> list:
+def parts(returned: object) -> list:
     """Return what a list or tuple holds, by the base class's own method; anything else alone."""
     for base in (tuple, list):
         if is_a(returned, base):

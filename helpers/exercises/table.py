@@ -67,7 +67,7 @@ def _differing(reader: Reader, came: object, truth: object) -> list[tuple[str, o
     if not count or not are_lists:
         return [("", came, truth)]
     parts = zip(reader.parts, came, truth, strict=True)
-    found = [(f"{name}: ", a, b) for name, a, b in parts if not same(a, b, reader.rtol)]
+    found = [(f"{name}: ", a, b) for name, a, b in parts if not same(a, b)]
     return found[:MOST_PARTS]
 
 
@@ -84,7 +84,6 @@ def inputs_text(case: Callable[[], object], answer: object) -> str:
 
 
 def _arguments(answer: object) -> list[str]:
-    """Return the names of a function's arguments."""
     if not is_a(answer, FunctionType):
         return []
     code = answer.__code__

@@ -1,11 +1,9 @@
 """Make the tensors that the exercises of several lessons begin with, and read what became of them."""
 
-from collections.abc import Iterable
-
 import torch
 
 from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, plain
+from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from helpers.exercises.values import same
 
 _tensor = torch.tensor  # a student may put another one in its place
@@ -14,16 +12,6 @@ _tensor = torch.tensor  # a student may put another one in its place
 def leaf(*values: float) -> torch.Tensor:
     """Return a vector of floats that requires grad."""
     return _tensor(values, requires_grad=True)
-
-
-def counted(value: float) -> torch.Tensor:
-    """Return a number that requires grad and notes in `arrived` each gradient that comes to it,
-    through `backward()` or `torch.autograd.grad`.
-    """
-    number = _tensor(value, requires_grad=True)
-    number.arrived = arrived = []
-    number.register_hook(lambda gradient: arrived.append(gradient.detach().clone()))
-    return number
 
 
 def readable(value: object) -> object:
@@ -37,9 +25,22 @@ def readable(value: object) -> object:
 _given: list[tuple[torch.Tensor, tuple]] = []  # the tensors of the case that runs, as they came in
 
 
-def note(tensors: Iterable[torch.Tensor]) -> None:
-    """Note how the tensors of a case are before a student's code sees them."""
-    _given[:] = [(tensor, _state(tensor)) for tensor in tensors]
+def noted(*inputs: object) -> tuple:
+    """Note how the tensors of a case are before a student's code sees them, and return its inputs."""
+    _given[:] = [(tensor, _state(tensor)) for tensor in tensors_in(inputs)]
+    return inputs
+
+
+def tensors_in(value: object) -> list[torch.Tensor]:
+    """Return the tensors in lists and dicts, and the parameters of models there."""
+    if is_a(value, torch.Tensor):
+        return [value]
+    inside = value if is_a(value, list, tuple) else ()
+    if is_a(value, dict):
+        inside = dict.values(value)
+    elif is_a(value, torch.nn.Module):
+        inside = value.parameters()
+    return [tensor for one in inside for tensor in tensors_in(one)]
 
 
 def afterwards() -> str:

@@ -7,12 +7,12 @@ from random import SystemRandom
 
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from helpers.answers import Card
 from helpers.exercises.asking import (
     MISSING,
     REVIEWED,
     VARIANTS,
+    as_number,
     show_made,
     unclear,
     with_exercise,
@@ -38,28 +38,24 @@ def _again(name: str, seed: object, original: object) -> Card:
         VARIANTS.pop(name, None)
         text = f"`check`, `hint` and `solution` are about {name} of the lesson again."
         return Card("right", "The original", name, text, fold(f"{name}: {text}"), is_news=True)
-    number = _seed(seed)
-    if number is None:
+    drawn = _seed(seed)
+    if drawn is None:
         wanted = f'A seed is a whole number: again("{name}", seed=3).'
         return unclear(f"again was given {describe(seed)} as a seed. {wanted}", "Not asked")
     if not find(name).varies:
         return unclear(
             f"{name} has no variants: only old copies of its lesson ask it.", "Not asked"
         )
-    VARIANTS[name] = find(name).variant(number)
-    return _card(VARIANTS[name], number)
+    VARIANTS[name] = find(name).variant(drawn)
+    return _card(VARIANTS[name], drawn)
 
 
 def _seed(seed: object) -> int | None:
     """Return what was given as a seed as a number; one by chance where nothing was given."""
     if seed is None:
         return SystemRandom().randrange(MOST_SEEDS)
-    try:
-        value = plain(seed)
-    except NotRead:
-        return None
-    is_whole = is_a(value, int, float) and not is_a(value, bool) and value % 1 == 0
-    return int(value) if is_whole else None
+    given = as_number(seed)
+    return int(given) if given is not None and given % 1 == 0 else None
 
 
 def _card(variant: Exercise, seed: int) -> Card:

@@ -86,7 +86,7 @@ def judge_reading(exercise: Exercise, reading: object) -> Verdict:
     broken = _broken(reading)
     if broken:
         return Verdict("ours", broken)
-    if guarded(same, reading, truth, reader.rtol) is True:
+    if guarded(same, reading, truth) is True:
         return Verdict("right", exercise.right, seen=reading)
     trial = _Trial(exercise, None, reading, truth, [], [], False)
     message = _message(exercise.misconceptions, trial)
@@ -109,7 +109,7 @@ def _read(reader: Reader, answer: object) -> tuple[object, str]:
 
 
 def _right(trial: _Trial) -> bool:
-    return same(trial.reading, trial.truth, trial.exercise.reader.rtol)
+    return same(trial.reading, trial.truth)
 
 
 def _broken(reading: object) -> str:
@@ -191,7 +191,7 @@ def _matches(idea: Misconception, trial: _Trial) -> bool:
         return _loose(plain(trial.answer)) == _loose(plain(wrong))
     read = _read(reader, wrong)[0]
     parts = idea.when.parts if is_a(idea.when, Like) else ()
-    return agree(reading, read, *parts) if parts else same(reading, read, reader.rtol)
+    return agree(reading, read, *parts) if parts else same(reading, read)
 
 
 def _loose(value: object) -> str:
@@ -200,7 +200,6 @@ def _loose(value: object) -> str:
 
 
 def _of_value(trial: _Trial) -> str:
-    """Set out a value that no misconception explains."""
     return "\n".join(["that is not it.", *_table(trial), *_thought(trial)])
 
 
@@ -242,8 +241,7 @@ def _thought(trial: _Trial) -> list[str]:
 def _wrong_cases(trial: _Trial) -> list[int]:
     """Return the numbers, from 0, of the cases in which a function went wrong."""
     pairs = zip(trial.reading, trial.truth, strict=True)
-    rtol = trial.exercise.reader.rtol
-    return [case for case, pair in enumerate(pairs) if not same(*pair, rtol)]
+    return [case for case, pair in enumerate(pairs) if not same(*pair)]
 
 
 def _printed(trial: _Trial) -> str:

@@ -8,20 +8,18 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-import torch
-
 from autograd_graphs.looking.snapshot import snapshot
-from autograd_graphs.untrusted.plain import is_a, plain
+from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.lessons.operations import LEAF, SAVED, operations
 from helpers.exercises.lessons.watching import watched
-from helpers.exercises.programs import names_of, slope, value
+from helpers.exercises.programs import names_of
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import number, numbers
-from helpers.exercises.recognise import Like, When, agree, each_has, fails, like
-from helpers.exercises.tensors import afterwards, note, readable
+from helpers.exercises.readers import numbers
+from helpers.exercises.recognise import each_has, fails, like
+from helpers.exercises.tensors import afterwards, noted, readable
 from helpers.moons import moons
 
 _PROGRAM = """
@@ -46,46 +44,35 @@ def _other_leaves(random: Random) -> Data:
     return _data(*random.sample(range(3, 12), 2), product, addend, random.random() < 0.5)
 
 
-OF_F = Quantities(
-    program=_PROGRAM.format_map,
-    data=_data(5, 2, "u * v", "u"),
-    draw=_other_leaves,
-    places=(
-        Place(
-            "`u.grad`",
-            "the sum of what arrives along every path from `f` back to `u`",
-            {
-                "what arrives through the product `{product}` alone": lambda d: slope(
-                    d["product"], d, "u"
-                ),
-                "what arrives through the addition of `{addend}` alone": lambda d: slope(
-                    d["addend"], d, "u"
-                ),
-                "the value of `f`, and not how much it changes with `u`": lambda d: value(
-                    d["f"], d
-                ),
-                "the value of `{product}`, and a product hands back the other factor": lambda d: (
-                    value(d["product"], d)
-                ),
-                "the gradient of `f` by `v`": lambda d: slope(d["f"], d, "v"),
-            },
-        ),
-    ),
-)
-
 BY_HAND = Exercise(
     id="00.1",
-    reader=number(),
     right="Two arrows end at `u`, and what arrives along them is added.",
     asked="Go back from `f` with pen and paper. What is the gradient of `f` by `u`? Give a number.",
     principle="the gradient of `f` by a leaf is the sum of all that arrives along its arrows.",
-    quantities=OF_F,
+    quantities=Quantities(
+        program=_PROGRAM.format_map,
+        data=_data(5, 2, "u * v", "u"),
+        draw=_other_leaves,
+        places=(
+            Place(
+                "`u.grad`",
+                "the sum of what arrives along every path from `f` back to `u`",
+                {
+                    "what arrives through the product `{product}` alone": "slope(product, 'u')",
+                    "what arrives through the addition of `{addend}` alone": "slope(addend, 'u')",
+                    "the value of `f`, and not how much it changes with `u`": "value(f)",
+                    "the value"
+                    " of `{product}`, and a product hands back the other factor": "value(product)",
+                    "the gradient of `f` by `v`": "slope(f, 'v')",
+                },
+            ),
+        ),
+    ),
     hints=(
         "Make u and v, compute f, and draw it with show(f). How many arrows end at u?",
         "Go back from `f` with a 1. The addition hands it to both sides, and the product multiplies it by the"
         " other factor. Add what arrives at `u`.",
     ),
-    solution=OF_F.code,
 )
 
 
@@ -104,7 +91,6 @@ def _operations(program: str, saves: bool = False) -> list[str]:
 
 
 def _circles(h: str) -> dict[str, object]:
-    """Return what is asked of this `h`, and what is known of wrong answers."""
     program = _H.format(h=h)
     savers = _operations(program, saves=True)
     solution = f"answer = {savers}  # show(h): the cards with a full circle"
@@ -130,18 +116,18 @@ def _known_circles(there: frozenset) -> dict[str, object]:
         "You counted a leaf. A blue pill receives a gradient, and saves nothing.": lambda read, _: (
             LEAF in read
         ),
-        "You named what was saved. Name the operations that saved it: the bold words on"
-        " their cards.": lambda read, _: SAVED in read,
-        "You named something that is not an operation of `h`. Draw `h` itself, and read the"
-        " cards of that picture.": lambda read, _: bool(read - there),
+        "You named what was saved. Name the operations that saved it: the bold words on their"
+        " cards.": lambda read, _: SAVED in read,
+        "You named something that is not an operation of `h`. Draw `h` itself, and read the cards"
+        " of that picture.": lambda read, _: bool(read - there),
         "You found an operation that saved its inputs. An operation may also save its result.": (
             lambda read, right: read == {"mul"} and right - read <= _SAVES_RESULT and right > read
         ),
         "You found one card. Follow the arrows to the end: more than one card has a circle.": (
             lambda read, right: len(read) == 1 and read < right
         ),
-        "You name no operation. Look at the cards of h again: a line with a full"
-        " circle is a saved tensor.": set(),
+        "You name no operation. Look at the cards of h again: a line with a full circle is a saved"
+        " tensor.": set(),
     }
 
 
@@ -159,56 +145,40 @@ CIRCLES = Exercise(
     **_circles("(x * y).exp() + z"),
 )
 
-BROKEN = Faults(
-    (
-        Program(
-            """
+BROKEN = Faults("""
 x = torch.tensor({a}.0, requires_grad=True)
 p = x * {b}
 q = p * p
 f = q + x
 f.backward()
-""",
-            "x.grad",
-            {
-                3: ("q = p.item() ** 2", "q = torch.tensor((p * p).tolist())"),
-                2: ("p = x.item() * {b}",),
-                1: ("x = torch.tensor({a}.0)",),
-                4: ("f = q.item() + x",),
-            },
-        ),
-        Program(
-            """
+look at: x.grad
+3: q = p.item() ** 2
+3: q = torch.tensor((p * p).tolist())
+2: p = x.item() * {b}
+1: x = torch.tensor({a}.0)
+4: f = q.item() + x
+
 w = torch.tensor([0.{a}, 0.{b}], requires_grad=True)
 points = torch.tensor([[0.{c}, 0.{d}], [0.{b}, 0.{a}]])
 guess = torch.sigmoid(points @ w)
 loss = (guess**2).mean()
 loss.backward()
-""",
-            "w.grad",
-            {
-                1: ("w = torch.tensor([0.{a}, 0.{b}])",),
-                3: ("guess = torch.sigmoid(torch.tensor((points @ w).tolist()))",),
-                4: ("loss = torch.tensor((guess**2).mean().item())",),
-            },
-        ),
-        Program(
-            """
+look at: w.grad
+1: w = torch.tensor([0.{a}, 0.{b}])
+3: guess = torch.sigmoid(torch.tensor((points @ w).tolist()))
+4: loss = torch.tensor((guess**2).mean().item())
+
 x = torch.tensor({a}.0, requires_grad=True)
 total = {b} * x
 for step in range({c}):
     total = total * x + step
 total.backward()
-""",
-            "x.grad",
-            {
-                1: ("x = torch.tensor({a}.0)",),
-                2: ("total = {b} * x.item()",),
-                4: ("    total = total.item() * x", "    total = total * x.item() + step"),
-            },
-        ),
-    )
-)
+look at: x.grad
+1: x = torch.tensor({a}.0)
+2: total = {b} * x.item()
+4: total = total.item() * x
+4: total = total * x.item() + step
+""")
 
 LINE = Exercise(
     id="00.5",
@@ -232,7 +202,6 @@ f = {f}"""
 
 
 def _counts(program: str) -> dict[str, int]:
-    """Count the cards, leaves and arrows of the picture of `f`, and the arrows that end at `x`."""
     names = names_of(program)
     graph = snapshot(names["f"], names={"x": names["x"]})
     leaves = [at for at, node in enumerate(graph.nodes) if node.is_leaf]
@@ -240,60 +209,48 @@ def _counts(program: str) -> dict[str, int]:
     return {
         "cards": len(graph.nodes) - len(leaves),
         "arrows": len(graph.edges),
-        "at x": [edge.target for edge in graph.edges].count(x),
+        "at_x": [edge.target for edge in graph.edges].count(x),
         "leaves": len(leaves),
         "pairs": len({(edge.source, edge.target) for edge in graph.edges}),
-        "at leaves": len([edge for edge in graph.edges if edge.target in leaves]),
+        "at_leaves": len([edge for edge in graph.edges if edge.target in leaves]),
     }
 
 
-def _place(name: str, wanted: str, right: int, known: dict[str, int]) -> Place:
-    """Return a place of the answer; of two names with one value the first is said."""
-    told = {}
-    for text, count in known.items():
-        if count != right and count not in told.values():
-            told[text] = count
-    return Place(name, wanted, told)
+_PLACES = (
+    Place(
+        "`cards`",
+        "one for each operation",
+        loose={
+            "the number of cards and leaves together": "cards + leaves",
+            "the number of lines that compute something": 3,
+        },
+    ),
+    Place(
+        "`arrows`",
+        "one for each time that an operation uses a tensor",
+        loose={
+            "the number of cards, and a sum or a product has two arrows": "cards",
+            "what you get if you draw one arrow where a tensor is used twice": "pairs",
+            "the number of arrows that end at a leaf": "at_leaves",
+        },
+    ),
+    Place(
+        "`at_x`",
+        "one for each time that `x` is used",
+        loose={
+            "what you get if you draw one arrow, however often `x` is used": 1,
+            "the number of arrows at both leaves": "at_leaves",
+            "the number of all arrows": "arrows",
+        },
+    ),
+)
 
 
 def _on_paper(p: str, q: str, f: str) -> dict[str, object]:
-    """Return what is asked of the picture of this `f`."""
     program = _DRAWN.format(p=p, q=q, f=f)
     n = _counts(program)
-    right = [n["cards"], n["arrows"], n["at x"]]
-    places = (
-        _place(
-            "`cards`",
-            "one for each operation",
-            n["cards"],
-            {
-                "the number of cards and leaves together": n["cards"] + n["leaves"],
-                "the number of lines that compute something": 3,
-            },
-        ),
-        _place(
-            "`arrows`",
-            "one for each time that an operation uses a tensor",
-            n["arrows"],
-            {
-                "the number of cards, and a sum or a product has two arrows": n["cards"],
-                "what you get if you draw one arrow where a tensor is used twice": n["pairs"],
-                "the number of arrows that end at a leaf": n["at leaves"],
-            },
-        ),
-        _place(
-            "`at_x`",
-            "one for each time that `x` is used",
-            n["at x"],
-            {
-                "what you get if you draw one arrow, however often `x` is used": 1,
-                "the number of arrows at both leaves": n["at leaves"],
-                "the number of all arrows": n["arrows"],
-            },
-        ),
-    )
-    solution = f"answer = {right}  # show(f) draws them"
-    quantities = Quantities(lambda data: solution, n, places)
+    solution = f"answer = {list(n.values())[:3]}  # show(f) draws them"
+    quantities = Quantities(lambda data: solution, n, _PLACES)
     return {
         "shown": program,
         "truth": lambda: list(_counts(program).values())[:3],
@@ -326,16 +283,6 @@ DRAWING = Exercise(
 )
 
 
-def _results(code: str) -> Callable[[], dict]:
-    """Make a case of results by name, and note how its tensors are."""
-
-    def noted(results: dict) -> dict:
-        note([one for one in results.values() if is_a(one, torch.Tensor)])
-        return results
-
-    return made_by(code, "results", then=noted)
-
-
 _MODEL = "model = nn.Sequential(nn.Linear(2, {n}), nn.Tanh(), nn.Linear({n}, 1)){half}\nh = model[0](torch.ones(4, 2){half})"
 _TRACES = (
     "w = torch.tensor({n}.0, requires_grad=True)\np = w * 2\nresults = dict(w=w, p=p, loss=p**2)",
@@ -351,60 +298,10 @@ _TRACES = (
 
 
 def _traces(n: int) -> tuple:
-    return tuple(_results(code.format(n=n)) for code in _TRACES)
+    return tuple(made_by(code.format(n=n), "results", then=noted) for code in _TRACES)
 
 
-def _lost(test: str) -> Like:
-    """Match what looks back from the last result, with this test of what has a graph."""
-    return like(f"""
-def answer(results):
-    lost = None
-    for name, one in reversed(results.items()):
-        if {test}:
-            break
-        lost = name
-    return lost
-""")
-
-
-LOST_AT = Exercise(
-    id="00.7",
-    reader=function(
-        *_traces(3),
-        observe=lambda returned, results: [readable(returned), afterwards()],
-        promises=("the name that came back", "the tensors afterwards"),
-    ),
-    cases=lambda random: _traces(random.randint(4, 30)),
-    right="Keep it: it finds in a second the line that you would look for with `show`.",
-    known={
-        "You return the first name that has no graph. A later result may have one again. Begin at the last result,"
-        " and go back.": like("""
-def answer(results):
-    for name, one in results.items():
-        if not (torch.is_tensor(one) and one.requires_grad):
-            return name
-"""),
-        "You take a leaf that asks for its gradient for a lost result. Its `grad_fn` is None, yet a graph begins"
-        " there: `requires_grad` is True.": _lost(
-            "torch.is_tensor(one) and one.grad_fn is not None"
-        ),
-        "Not every result is a tensor. A number or a list has no attribute `requires_grad`, so ask first whether it"
-        " is a tensor.": fails("has no attribute"),
-        "You return the last name that has a graph. The break is at the name after it.": like("""
-def answer(results):
-    kept = None
-    for name, one in results.items():
-        if torch.is_tensor(one) and one.requires_grad:
-            kept = name
-    return kept
-"""),
-    },
-    hints=(
-        "`torch.is_tensor(one) and one.requires_grad` is True for what has a graph or begins one.",
-        "Go through all results from the front, and keep one name: that of the first without a graph. When you meet"
-        " one with a graph, forget that name.",
-    ),
-    solution="""
+_LOST_AT = """
 def lost_at(results):
     lost = None
     for name, result in results.items():
@@ -417,7 +314,39 @@ def lost_at(results):
 
 
 answer = lost_at
-""",
+"""
+
+LOST_AT = Exercise(
+    id="00.7",
+    reader=function(
+        *_traces(3),
+        observe=lambda returned, results: [readable(returned), afterwards()],
+        promises=("the name that came back", "the tensors afterwards"),
+    ),
+    cases=lambda random: _traces(random.randint(4, 30)),
+    right="Keep it: it finds in a second the line that you would look for with `show`.",
+    known={
+        "You return the first name that has no graph. A later result may have one again. Begin at"
+        " the last result,"
+        " and go back.": like(_LOST_AT.replace("            lost = None", "            pass")),
+        "You take a leaf that asks for its gradient for a lost result. Its `grad_fn` is None, yet a"
+        " graph begins there: `requires_grad` is True.": like(
+            _LOST_AT.replace("result.requires_grad", "result.grad_fn is not None")
+        ),
+        "Not every result is a tensor. A number or a list has no attribute `requires_grad`, so ask"
+        " first whether it is a tensor.": fails("has no attribute"),
+        "You return the last name that has a graph. The break is at the name after it.": like(
+            _LOST_AT.replace("            lost = None", "            lost = name").replace(
+                "elif lost is None", "elif False"
+            )
+        ),
+    },
+    hints=(
+        "`torch.is_tensor(one) and one.requires_grad` is True for what has a graph or begins one.",
+        "Go through all results from the front, and keep one name: that of the first without a graph. When you meet"
+        " one with a graph, forget that name.",
+    ),
+    solution=_LOST_AT,
     principle="begin at the last result. As long as what you see has no graph, go back.",
 )
 
@@ -442,23 +371,23 @@ CASE = Exercise(
     principle="`backward()` goes back through what was written down. If no leaf asks for a gradient,"
     " nothing is.",
     known={
-        "In some step the loss still has no graph. Which tensor should ask for a gradient? And does it"
-        " still ask in the second step?": fails("does not require grad"),
-        "`w.grad` is None: no gradient reached `w`. A flag on the loss comes too late, for the operations"
-        " before it have run, and nothing was written down.": fails("NoneType"),
-        "`w` asks for a gradient now, and torch protects it: without `torch.no_grad()` it does not let you"
+        "In some step the loss still has no graph. Which tensor should ask for a gradient? And does"
+        " it still ask in the second step?": fails("does not require grad"),
+        "`w.grad` is None: no gradient reached `w`. A flag on the loss comes too late, for the"
+        " operations before it have run, and nothing was written down.": fails("NoneType"),
+        "`w` asks for a gradient now, and torch protects it: without `torch.no_grad()` it does not"
+        " let you"
         " change a leaf in place. That line was right.": fails("leaf Variable that requires grad"),
-        "Nobody empties `w.grad`, so each step uses the gradients of all steps so far. (Lesson 06.) Leave"
-        " that line in.": like(_MENDED.replace("        w.grad = None\n", "")),
+        "Nobody empties `w.grad`, so each step uses the gradients of all steps so far. (Lesson 06.)"
+        " Leave that line in.": like(_MENDED.replace("        w.grad = None\n", "")),
         "You return after the first step. Move the `return` out of the loop.": like(
             _MENDED.replace("    return w", "        return w")
         ),
         "Your `w` is where it began. Each step has to move it by its gradient.": like(
             "def answer(points, moon):\n    return torch.zeros(2, 1)"
         ),
-        "You step along the gradient, which makes the loss larger. Subtract it, as the program did.": like(
-            _MENDED.replace("w -=", "w +=")
-        ),
+        "You step along the gradient, which makes"
+        " the loss larger. Subtract it, as the program did.": like(_MENDED.replace("w -=", "w +=")),
         "You return a single number. Asked for is `w`, with its two.": lambda seen, _: all(
             is_a(one, float) for one in seen
         ),
@@ -491,53 +420,42 @@ def _watching(answer: Callable) -> Callable:
 
 
 def _as_seen(ended: tuple, values: list[float]) -> list:
-    """See the gradient, and whether autograd computed something."""
     gradient, by_autograd = ended
     shown = readable(gradient)
     no_gradient = is_a(shown, str)  # then it does not matter what computed it
     return [shown, "by autograd" if by_autograd or no_gradient else "without autograd"]
 
 
-_VALUES = ([1.0, 2.0, 3.0], [-0.5, 4.0])
-
-
-def _gave(compute: Callable[[list[float]], object]) -> When:
-    """Match the function that returns what is computed here, however it came to it."""
-
-    def matches(seen: tuple, _: tuple) -> bool:
-        wanted = tuple((plain(compute(values)),) for values in _VALUES)
-        return agree(seen, wanted, 0)
-
-    return matches
-
-
 REPAIR = Exercise(  # asked by old copies of the lesson only
     id="00.3",
     reader=function(
-        *(partial(list, values) for values in _VALUES),
+        partial(list, [1.0, 2.0, 3.0]),
+        partial(list, [-0.5, 4.0]),
         observe=_as_seen,
         parts=("what came back", "how it was computed"),
         around=_watching,
     ),
     right="The leaf asks for a gradient before the first operation, so there is a graph to walk.",
     known={
-        "Your function returns None: nothing filled the `.grad` that it hands out. Three"
-        " things to ask. Is x a leaf with the flag, and not the result of an operation? Did"
-        " backward() run to its end, or was its error caught? Does a way lead from loss back to"
-        " x? (A flag that is set on loss afterwards makes none.)": each_has(0, None),
-        "It still ends in the same RuntimeError: there is no graph behind the tensor"
-        " that backward() was called on. Either nothing that asks for a gradient went into it,"
-        " or nothing was recorded, or the graph was cut off later. Ask of each line before"
-        " backward() what it made.": fails("does not require grad"),
-        "You returned the loss, which is a value. Asked for is what backward() leaves"
-        " in x.grad.": _gave(lambda values: sum(one * one for one in values)),
-        "Your function returns the same numbers whatever list comes in. It has to work"
-        " on the list that it is given.": lambda seen, _: (
-            is_a(seen[0][0], tuple) and seen[0][0] == seen[1][0]
+        "Your function returns None: nothing filled the `.grad` that it hands out. Three things to"
+        " ask. Is x a leaf with the flag, and not the result of an operation? Did backward() run to"
+        " its end, or was its error caught? Does a way lead from loss back to x? (A flag that is"
+        " set on loss afterwards makes none.)": each_has(0, None),
+        "It still ends in the same RuntimeError: there is no graph behind the tensor that"
+        " backward() was called on. Either nothing that asks for a gradient went into it, or"
+        " nothing was recorded, or the graph was cut off later. Ask of each line before backward()"
+        " what it made.": fails("does not require grad"),
+        "You returned the loss, which is a value. Asked for is what"
+        " backward() leaves in x.grad.": like(
+            "def answer(values): return sum(v * v for v in values)", 0
         ),
-        "The numbers are right, and you worked them out by hand: autograd computed"
-        " nothing while your function ran. Mend the function that is there, so that its"
-        " backward() works.": _gave(lambda values: [2 * one for one in values]),
+        "Your function returns the same numbers whatever list comes in. It has to work on the list"
+        " that it is given.": lambda seen, _: is_a(seen[0][0], tuple) and seen[0][0] == seen[1][0],
+        "The numbers are right, and you worked them out by hand: autograd computed nothing while"
+        " your function ran. Mend the function that is"
+        " there, so that its backward() works.": like(
+            "def answer(values): return [2 * v for v in values]", 0
+        ),
     },
     hints=(
         "Read the last line of the error: which tensor does not require grad, and which one should?",

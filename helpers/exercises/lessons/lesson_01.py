@@ -14,13 +14,12 @@ from autograd_graphs.untrusted.messages import type_name
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function
 from helpers.exercises.lessons.watching import watched
 from helpers.exercises.letters import Lines
-from helpers.exercises.programs import run, slope, value
+from helpers.exercises.programs import slope, value
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import number, numbers
 from helpers.exercises.recognise import (
     agree,
     always,
@@ -31,6 +30,7 @@ from helpers.exercises.recognise import (
     right_in,
     shows,
 )
+from helpers.exercises.slips import parts
 from helpers.exercises.tensors import readable
 from helpers.moons import moons
 
@@ -48,16 +48,10 @@ answer = w.grad.item()
 
 
 def _other_factors(random: Random) -> Data:
-    """Draw two factors, and which of them is wrapped."""
     y = random.choice(("w**2", "w**3", "w + {n}", "w * {n}")).format(n=random.randint(2, 9))
     cut, other = random.sample("wy", 2)
     z = random.choice((f"Variable({cut}) * {other}", f"{other} * Variable({cut})"))
     return {"w": float(random.randint(2, 9)), "y": y, "z": z, "cut": f"`{cut}`"}
-
-
-def _product(data: Data) -> str:
-    """Return the product as if nothing were wrapped."""
-    return f"({data['y']}) * w"
 
 
 def _through_wrapper(data: Data) -> float:
@@ -67,40 +61,35 @@ def _through_wrapper(data: Data) -> float:
     return value(data["y"], data)
 
 
-CUT = Quantities(
-    program=_WRAPPED.format_map,
-    data={"w": 5.0, "y": "w**2", "z": "Variable(y) * w", "cut": "`y`"},
-    draw=_other_factors,
-    places=(
-        Place(
-            "`w.grad`",
-            "what comes back past the wrapper: there the wrapped factor is a plain number",
-            {
-                "what comes through both factors if nothing is wrapped": lambda d: slope(
-                    _product(d), d, "w"
-                ),
-                "what comes through {cut} alone, and that path is cut": _through_wrapper,
-                "the value of `z`, not its gradient": lambda d: value(_product(d), d),
-                "the gradient of `y`": lambda d: slope(d["y"], d, "w"),
-                "what would be left if both paths were cut, and one of them is not": 0,
-            },
-        ),
-    ),
-)
-
 WRAPPER = Exercise(
     id="01.1",
-    reader=number(),
     right="The wrapped factor is a constant for backward. The gradient comes through the other factor.",
     asked="Which number is in `w.grad`?",
     principle="backward goes only along the arrows. A tensor that was cut off counts as a plain number.",
-    quantities=CUT,
+    quantities=Quantities(
+        program=_WRAPPED.format_map,
+        data={"w": 5.0, "y": "w**2", "z": "Variable(y) * w", "cut": "`y`"},
+        draw=_other_factors,
+        places=(
+            Place(
+                "`w.grad`",
+                "what comes back past the wrapper: there the wrapped factor is a plain number",
+                {
+                    "what"
+                    " comes through both factors if nothing is wrapped": "slope(f'({y}) * w', 'w')",
+                    "what comes through {cut} alone, and that path is cut": _through_wrapper,
+                    "the value of `z`, not its gradient": "value(f'({y}) * w')",
+                    "the gradient of `y`": "slope(y, 'w')",
+                    "what would be left if both paths were cut, and one of them is not": 0,
+                },
+            ),
+        ),
+    ),
     hints=(
         "Run the first three lines, then `show(z, y)` draws both graphs. Which arrow leads from `z` to `w`?",
         "Write the value of the wrapped factor as a number, and take the gradient of that number times"
         " the other factor.",
     ),
-    solution=CUT.code,
 )
 
 
@@ -117,10 +106,6 @@ EDITS = Lines(
             "What does `no_grad` switch off: the recording, or the counting of edits too?"
         ),
         "x.detach().add(1)": "Does `add` without an underscore write into the tensor?",
-        "x.detach()[0] = 5.0": _ON_X,
-        "x.data[0] = 5.0": _ON_X,
-        "x.detach().view(3, 1).mul_(2)": _ON_X,
-        "x.clone().mul_(2)": "Whose memory does this line write into?",
     },
     trial="""
 from torch.autograd import Variable
@@ -136,7 +121,6 @@ NOTICED = Exercise(
     right="The power saved `x`, and backward compares version counters: it notices those of these"
     " edits at which the counter of `x` ticked.",
     asked="Which of these edits does the version counter of `x` notice? Give a list of letters.",
-    vary=EDITS.vary,
     **EDITS.of("abcdef"),
     hints=(
         "Look at `x._version` before and after each edit.",
@@ -186,18 +170,14 @@ REACHES = Exercise(
     right="One recorded path back to `x` is enough, whatever else goes into the result.",
     asked="Six people compute a `result` and call `result.sum().backward()`, each with a new `x`. Who"
     " finds a gradient in `x.grad`? Give a list of letters.",
-    vary=RESULTS.vary,
-    **RESULTS.of("abcdef"),
+    **RESULTS.first("abcdef"),
     hints=(
         "Draw one of them with `show(result)`. Is the leaf `x` in the picture?",
         "Replace each tensor that was cut off by a constant. Is there a `z` or an `x` left?",
     ),
 )
 
-PORTED = Faults(
-    (
-        Program(
-            """
+PORTED = Faults("""
 from torch.autograd import Variable
 x = torch.tensor([0.{a}, 0.{b}])
 u = torch.tensor(0.{c}, requires_grad=True)
@@ -205,16 +185,14 @@ h = torch.tanh(x * u)
 y = h * {d} + x
 loss = (y**2).mean()
 loss.backward()
-""",
-            "u.grad",
-            {
-                5: ("y = Variable(h * {d}) + x", "y = h.data * {d} + x"),
-                4: ("h = Variable(torch.tanh(x * u))", "h = torch.tanh(Variable(x * u))"),
-                6: ("loss = (Variable(y) ** 2).mean()", "loss = (y.data**2).mean()"),
-            },
-        ),
-        Program(
-            """
+look at: u.grad
+5: y = Variable(h * {d}) + x
+5: y = h.data * {d} + x
+4: h = Variable(torch.tanh(x * u))
+4: h = torch.tanh(Variable(x * u))
+6: loss = (Variable(y) ** 2).mean()
+6: loss = (y.data**2).mean()
+
 from torch.autograd import Variable
 w = torch.tensor({a}.0, requires_grad=True)
 for step in range(3):
@@ -223,37 +201,25 @@ for step in range(3):
     with torch.no_grad():
         w -= 0.01 * w.grad
     w.grad = None
-""",
-            "[w.item(), w.requires_grad]",
-            {
-                7: (
-                    "        w = Variable(w - 0.01 * w.grad)",
-                    "        w = w - 0.01 * w.grad.data",
-                ),
-                4: ("    loss = (Variable(w) * 0.{b} - {c}) ** 2",),
-            },
-        ),
-        Program(
-            """
+look at: [w.item(), w.requires_grad]
+7: w = Variable(w - 0.01 * w.grad)
+7: w = w - 0.01 * w.grad.data
+4: loss = (Variable(w) * 0.{b} - {c}) ** 2
+
 from torch.autograd import Variable
 start = torch.tensor([{a}.0, {b}.0])
 w = Variable(start, requires_grad=True)
 square = w**2
 loss = (square * {c} + w).sum()
 loss.backward()
-""",
-            "w.grad",
-            {
-                3: ("w = Variable(start)",),
-                4: ("square = w.data**2", "square = Variable(w) ** 2", "square = Variable(w**2)"),
-                5: (
-                    "loss = (Variable(square) * {c} + w).sum()",
-                    "loss = (square * {c} + w.data).sum()",
-                ),
-            },
-        ),
-    )
-)
+look at: w.grad
+3: w = Variable(start)
+4: square = w.data**2
+4: square = Variable(w) ** 2
+4: square = Variable(w**2)
+5: loss = (Variable(square) * {c} + w).sum()
+5: loss = (square * {c} + w.data).sum()
+""")
 
 LINE = Exercise(
     id="01.6",
@@ -282,9 +248,8 @@ _WRITES = "d -= {by}", "w -= {by}", "d = d - {by}", "w.data.sub_({by})"
 
 
 def _memory(start: int, by: int, copied: str, data: str, write: str) -> Data:
-    """Return a program in which one tensor is written to, and what its three names show then."""
-    lines = {"start": start, "by": by, "copied": copied, "data": data, "write": write.format(by=by)}
-    return lines | {"right": run(_SHARED.format_map(lines))}
+    write = write.format(by=by)
+    return {"start": start, "by": by, "copied": copied, "data": data, "write": write}
 
 
 def _other_memory(random: Random) -> Data:
@@ -293,45 +258,31 @@ def _other_memory(random: Random) -> Data:
     return _memory(start, by, copied, data, random.choice(_WRITES))
 
 
-def _shows(at: int, change: int) -> Callable[[Data], tuple]:
-    """Return what gives the value before or after the write, where it is the wrong one."""
-
-    def wrong(data: Data) -> tuple:
-        value = data["start"] + change * data["by"]
-        return () if value == data["right"][at] else (value,)
-
-    return wrong
-
-
-def _name(at: int, name: str) -> Place:
+def _name(name: str) -> Place:
     known = {
-        "what was there before the write, and the write reached it": _shows(at, 0),
-        "what you get if the write reached it, and it did not": _shows(at, -1),
-        "what you get if you write twice, or add": _shows(at, 1),
+        "what was there before the write, and the write reached it": "start",
+        "what you get if the write reached it, and it did not": "start - by",
+        "what you get if you write twice, or add": "start + by",
     }
-    return Place(name, "the number in its memory now: ask who shares that memory", known)
+    return Place(name, "the number in its memory now: ask who shares that memory", loose=known)
 
-
-MEMORY_OF = Quantities(
-    program=_SHARED.format_map,
-    data=_memory(7, 2, "", "data", "d -= {by}"),
-    places=(_name(0, "`start`"), _name(1, "`w`"), _name(2, "`d`")),
-    draw=_other_memory,
-)
 
 MEMORY = Exercise(
     id="01.7",
-    reader=numbers(),
     right="A write shows under each name whose tensor has that memory. A clone has its own.",
     asked="Which numbers do `start`, `w` and `d` hold at the end? Give a list of three numbers.",
     principle="`Variable(…)`, `.data` and `detach()` give a new tensor on the same memory, and `clone()` gives new"
     " memory.",
-    quantities=MEMORY_OF,
+    quantities=Quantities(
+        program=_SHARED.format_map,
+        data=_memory(7, 2, "", "data", "d -= {by}"),
+        places=(_name("`start`"), _name("`w`"), _name("`d`")),
+        draw=_other_memory,
+    ),
     hints=(
         "Draw a box for each piece of memory. Which of the three names lead to the same box?",
         "`d -= 1` writes into the box. `d = d - 1` makes a new box and gives it the name.",
     ),
-    solution=MEMORY_OF.code,
 )
 
 
@@ -347,7 +298,6 @@ _SOURCES = (
 
 
 def _sources(name: str, blank: int) -> tuple:
-    """Return the sources with another name, and with blank lines above them."""
     texts = ["\n" * blank + source.replace("@", name) for source in _SOURCES]
     return tuple(partial(str, text) for text in texts)
 
@@ -394,15 +344,14 @@ OUTDATED = Exercise(
     cases=lambda random: _sources(random.choice(("y", "loss", "batch")), random.randint(1, 9)),
     right="Keep it for the next old repository: it finds the lines, and you decide about each.",
     known={
-        "You found an old name inside a longer one, such as `.data` in `.data_ptr()`. In a regular expression, `\\b`"
-        " is the edge of a word.": first_wrong(1),
+        "You found an old name inside a longer one, such as `.data` in `.data_ptr()`. In a regular"
+        " expression, `\\b` is the edge of a word.": first_wrong(1),
         "You found an old name in a comment. What stands behind a `#` does not run.": first_wrong(
             2
         ),
         "You found `torch.utils.data`. That is a module, and it is not old.": first_wrong(3),
-        "Some line has an old name more than once, and you found it once. Each one counts.": first_wrong(
-            4
-        ),
+        "Some line"
+        " has an old name more than once, and you found it once. Each one counts.": first_wrong(4),
         "Your function needs Python that is valid today, and an old program may not be. Read it as"
         " text.": fails("SyntaxError", "IndentationError", "TokenError"),
         "Your lines are numbered from 0. People, editors and errors count from 1.": like(
@@ -465,9 +414,6 @@ def _watching(answer: Callable) -> Callable:
 
 
 def _trained(ended: tuple, w: torch.Tensor, *_: torch.Tensor) -> list:
-    """See the losses and their kinds; of `w` its values, its flag and whether its version counter
-    ticked; the names of 2017; and the guesses, if they have no graph.
-    """
     returned, seen = ended
     is_pair = type(returned) in (tuple, list) and len(returned) == 2
     is_pair = is_pair and not is_a(returned[0], torch.Tensor) and not is_a(returned[1], float)
@@ -490,8 +436,7 @@ def _kinds(losses: object) -> object:
     """Name the kind of each loss, or say what stands where the list should be."""
     if not is_a(losses, list, tuple):
         return "no list: " + describe(losses)
-    base = list if is_a(losses, list) else tuple  # a subclass may iterate by code of its own
-    kinds = (type(loss) for loss in base.__iter__(losses))
+    kinds = map(type, parts(losses))
     return ["float" if issubclass(kind, float) else type_name(kind) for kind in kinds]
 
 
@@ -520,50 +465,47 @@ def _uses_old_names(seen: tuple, right: tuple) -> bool:
 
 
 def _known(loop: str) -> dict[str, object]:
-    """Return what is known of wrong ports of this loop."""
     return {
         "You kept an index from 2017. Today this loss has no dimension to index. A method gives its"
         " number.": fails("0-dim tensor", cases=slice(1)),
-        "You wrote into a leaf while autograd was recording. An update is no part of the model.": fails(
-            "leaf Variable", cases=slice(1)
-        ),
-        "None stood where a gradient was wanted. `w.grad` is None until a `backward()` has reached `w`. And"
-        " `w = w - …` gives the name `w` to a new tensor, which has no gradient yet.": _has_no_gradient,
-        "A loss had no graph. Either `w` was by then the name of a tensor that asks for no gradient, such as"
-        " `w - …` gives under `no_grad`. Or nothing was recorded while you computed the loss.": fails(
-            "does not require grad", cases=slice(1)
-        ),
-        "The numbers are right, but torch did not notice the update: it went through `.data`, or past torch."
-        " Write into `w` itself, under `no_grad`. Lesson 09 shows what an unnoticed edit can spoil.": both(
-            right_in(_LOSSES, _W), shows("not noticed")
-        ),
+        "You wrote into a leaf while autograd was"
+        " recording. An update is no part of the model.": fails("leaf Variable", cases=slice(1)),
+        "None stood where a gradient was wanted. `w.grad` is None until a `backward()` has reached"
+        " `w`. And `w ="
+        " w - …` gives the name `w` to a new tensor, which has no gradient yet.": _has_no_gradient,
+        "A loss had no graph. Either `w` was by then the name of a tensor that asks for no"
+        " gradient, such as `w - …` gives under `no_grad`. Or nothing was recorded while you"
+        " computed the loss.": fails("does not require grad", cases=slice(1)),
+        "The numbers are right, but torch did not notice the update: it went through `.data`, or"
+        " past torch. Write into `w` itself, under `no_grad`. Lesson 09 shows what an unnoticed"
+        " edit can spoil.": both(right_in(_LOSSES, _W), shows("not noticed")),
         "The numbers are right, and an old name was still used while your function ran: `.data`, or"
         " `Variable`. The migration table says what one writes today.": _uses_old_names,
-        "You returned no list of losses. The old loop returned the list with the loss of each step.": (
+        "You returned no list of losses. The old loop returned the list with the"
+        " loss of each step.": (
             lambda seen, _: not any(is_a(case[_KINDS], tuple) for case in seen)
         ),
-        "Something in the list is no plain float. A tensor that has a `grad_fn` keeps its graph alive."
-        " `print(type(losses[0]))` tells what it is.": _is_no_float,
-        "The `w` that came in is as it was before. Each step has to write into that very tensor. A copy, or"
-        " a new tensor under the same name, does not reach it.": always("not noticed"),
-        "Your updates differ from the second step on. `backward()` adds to `w.grad`, and nobody took the old"
-        " gradient away.": like(loop.replace("        w.grad = None\n", ""), _LOSSES, _W),
-        "The old loop stored one loss in each step. Count yours, and look how far `return` is indented.": (
-            lambda seen, right: len(seen[0][_LOSSES]) != len(right[0][_LOSSES])
-        ),
+        "Something in the list is no plain float. A tensor that has a `grad_fn` keeps its graph"
+        " alive. `print(type(losses[0]))` tells what it is.": _is_no_float,
+        "The `w` that came in is as it was before. Each step has to write into that very tensor. A"
+        " copy, or a new tensor under the same name, does not reach it.": always("not noticed"),
+        "Your updates differ from the second step on. `backward()` adds to `w.grad`, and nobody"
+        " took"
+        " the old gradient away.": like(loop.replace("        w.grad = None\n", ""), _LOSSES, _W),
+        "The old loop stored one loss in each step. Count yours, and look how far `return` is"
+        " indented.": (lambda seen, right: len(seen[0][_LOSSES]) != len(right[0][_LOSSES])),
     }
 
 
 _OF_GUESSES = {
-    "Your function trains, but it returns no sigmoid values. Return two things: the losses, then these"
-    " values.": lambda seen, _: seen[0][_GUESSES] is None,
-    "The numbers are right, but your sigmoid values have a graph behind them. That is what `volatile`"
-    " was for.": shows("they have a graph"),
+    "Your function trains, but it returns no sigmoid values. Return two things: the losses, then"
+    " these values.": lambda seen, _: seen[0][_GUESSES] is None,
+    "The numbers are right, but your sigmoid values have a graph behind them. That is what"
+    " `volatile` was for.": shows("they have a graph"),
 }
 
 
 def _other_starts(random: Random) -> tuple:
-    """Draw two numbers of moons, and where `w` begins the second time."""
     starts = (0.0, 0.0), (random.choice((0.5, 1.0, 1.5)), -random.choice((0.5, 1.0, 1.5)))
     return tuple(partial(_on_moons, 2 * random.randint(12, 60), *start) for start in starts)
 

@@ -8,18 +8,17 @@ from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
-from torch.utils.weak import WeakTensorKeyDictionary
 
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Letters, Lines
-from helpers.exercises.programs import run, slope, value
-from helpers.exercises.quantities import Data, Place, Quantities, other
-from helpers.exercises.readers import letters, number
+from helpers.exercises.programs import slope, value
+from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.readers import letters
 from helpers.exercises.recognise import Like, always, fails, first_wrong, like, right_in, wrong_in
-from helpers.exercises.tensors import readable
+from helpers.exercises.tensors import afterwards, noted, readable
 
 _clone, _detach, _equal = torch.Tensor.clone, torch.Tensor.detach, torch.equal
 
@@ -96,11 +95,8 @@ answer = [name for name, result in results.items() if result.requires_grad]
 
 
 def _look(result: object, counts: torch.Tensor) -> object:
-    """See the values, the kind of dtype and the flag in words that a student can read, and whether
-    `counts` is as it was.
-    """
     if not is_a(result, torch.Tensor):
-        return ["not a tensor", readable(result), "none", "none", _as_it_was(counts)]
+        return ["not a tensor", readable(result), "none", "none", afterwards()]
     dtype = "floats" if result.is_floating_point() else "no floats"
     if result.is_complex():
         result, dtype = _real(result), "floats"
@@ -109,7 +105,7 @@ def _look(result: object, counts: torch.Tensor) -> object:
         readable(result),
         dtype,
         "requires grad" if result.requires_grad else "does not require grad",
-        _as_it_was(counts),
+        afterwards(),
     ]
 
 
@@ -121,31 +117,13 @@ def _real(result: torch.Tensor) -> torch.Tensor:
 
 
 def _other_counts(random: Random) -> tuple:
-    """Draw a row, one of another kind of integers, and two rows."""
     row, pairs = random.sample(range(1, 30), 4), random.sample(range(40), 4)
     other = _counts(random.randint(2, 90), dtype=torch.int32)
     return _counts(*row), other, _counts(pairs[:2], pairs[2:])
 
 
-_came_in = WeakTensorKeyDictionary()  # of each tensor of counts: a copy from before
-
-
-def _counts(*numbers: object, dtype: torch.dtype = torch.int64) -> Callable[[], torch.Tensor]:
-    """Make a case of a tensor of counts, and keep a copy before a student's code sees it."""
-
-    def case() -> torch.Tensor:
-        counts = torch.tensor(numbers, dtype=dtype)
-        _came_in[counts] = _clone(counts)
-        return counts
-
-    return case
-
-
-def _as_it_was(counts: torch.Tensor) -> str:
-    """Say whether the tensor that came in is still what it was."""
-    before = _came_in[counts]
-    same_kind = counts.dtype == before.dtype and not counts.requires_grad
-    return "as it was" if same_kind and _equal(counts, before) else "changed"
+def _counts(*numbers: object, dtype: torch.dtype = torch.int64) -> Callable[[], tuple]:
+    return lambda: noted(torch.tensor(numbers, dtype=dtype))
 
 
 COUNTS = Exercise(
@@ -159,25 +137,22 @@ COUNTS = Exercise(
     ),
     right="First a dtype that has gradients, then the flag.",
     known={
-        "You raised the flag on a tensor of integers, and torch refused. Between one"
-        " integer and the next there is nothing for a gradient to describe. Another step has to"
-        " come first, and you go on with what it returns.": fails("can require gradients"),
+        "You raised the flag on a tensor of integers, and torch refused. Between one integer and"
+        " the next there is nothing for a gradient to describe. Another step has to come first, and"
+        " you go on with what it returns.": fails("can require gradients"),
         "What you return is a float tensor and could require grad, but it does not. None of these"
-        " sets the flag: a cast, a comparison, a misspelt attribute, `detach()`, a sum under `no_grad`.": like(
-            "def answer(counts): return counts.float()", *range(4)
-        ),
+        " sets the flag: a cast, a comparison, a misspelt attribute, `detach()`, a sum under"
+        " `no_grad`.": like("def answer(counts): return counts.float()", *range(4)),
         "You return integers. Integer tensors cannot require grad, and torch won't turn them into"
-        " floats for you. A cast back to an integer dtype gives a flag up.": like(
-            "def answer(counts): return counts", *range(4)
-        ),
-        "What you return is not a tensor. Only a tensor has a flag: a list or a number of"
-        " Python's has none, and the flag itself is a bool.": always("not a tensor"),
-        "What you return is right, and the tensor that came in is no longer what it"
-        " was. The counter goes on with it: hand back a tensor of your own.": right_in(*range(4)),
-        "What you return requires grad, and in some case its values or its shape are not"
-        " those that came in: I call your function with other counts than the example has.": always(
-            "requires grad"
-        ),
+        " floats for you. A cast back to"
+        " an integer dtype gives a flag up.": like("def answer(counts): return counts", *range(4)),
+        "What you return is not a tensor. Only a tensor has a flag: a list or a number of Python's"
+        " has none, and the flag itself is a bool.": always("not a tensor"),
+        "What you return is right, and the tensor that came in is no longer what it was. The"
+        " counter goes on with it: hand back a tensor of your own.": right_in(*range(4)),
+        "What you return requires grad, and in some case its values or its shape are not those that"
+        " came in:"
+        " I call your function with other counts than the example has.": always("requires grad"),
     },
     hints=(
         "Two things have to happen to the tensor. Which of them must come first?",
@@ -244,8 +219,7 @@ MIDDLE = Exercise(
     " is recorded.",
     asked="Three layers have all their flags up, and `x` is plain. Six people each run one of these, with"
     " new layers. Who finds a gradient in `first.weight`? Give a list of letters.",
-    vary=PEOPLE.vary,
-    **PEOPLE.of("abcdef"),
+    **PEOPLE.first("abcdef"),
     hints=(
         "For each of them ask whether `h.requires_grad` is True after each layer.",
         "Build one in a cell of your own and look at `show(y)`: does a path lead from y to first.weight?",
@@ -271,11 +245,13 @@ _CS = (
 def _left(z: int, k: int, c: str, loss: str) -> Data:
     """Return a program in which `c` was recorded or not, and the two gradients that this makes."""
     data = {"z": z, "k": k, "c": c.format(k=k), "loss": loss}
-    right = run(_HALF.format_map(data))
     whole = slope(loss.replace("c", f"(z * {k})"), {"z": float(z)}, "z")
-    cut = slope(loss, {"z": float(z), "c": z * k}, "z")
-    loss_value = value(loss, {"z": z, "c": z * k})
-    return data | {"right": right, "whole": whole, "cut": cut, "value": loss_value}
+    numbers = {"z": float(z), "c": z * k}
+    return data | {
+        "whole": whole,
+        "cut": slope(loss, numbers, "z"),
+        "value_of": value(loss, numbers),
+    }
 
 
 def _other_left(random: Random) -> Data:
@@ -284,52 +260,44 @@ def _other_left(random: Random) -> Data:
     return _left(z, k, random.choice(_CS), loss)
 
 
-HALF = Quantities(
-    program=_HALF.format_map,
-    data=_left(5, 2, _CS[1], "c * z**2"),
-    draw=_other_left,
-    places=(
-        Place(
-            "`z.grad`",
-            "what comes back along each path that was recorded",
-            {
-                "the gradient by calculus, as if all of it was recorded": lambda d: other(
-                    d["whole"], d["right"]
-                ),
-                "what you get if `c` counts as a constant, and here it was recorded": lambda d: (
-                    other(d["cut"], d["right"])
-                ),
-                "what comes back through `c` alone": lambda d: d["whole"] - d["cut"],
-                "the value of `loss`, and not a gradient": lambda d: other(d["value"], d["whole"]),
-                "the value of `c`": lambda d: other(d["z"] * d["k"], d["right"]),
-            },
-        ),
-    ),
-)
-
 LEFT = Exercise(
     id="02.5",
-    reader=number(),
     right="What was not recorded is a constant for backward, and the rest of the gradient comes as usual.",
     asked="Which number is in `z.grad` at the end?",
     principle="look at the line of `c`: was the product recorded, and does its result lead back to `z`?",
-    quantities=HALF,
+    quantities=Quantities(
+        program=_HALF.format_map,
+        data=_left(5, 2, _CS[1], "c * z**2"),
+        draw=_other_left,
+        places=(
+            Place(
+                "`z.grad`",
+                "what comes back along each path that was recorded",
+                {"what comes back through `c` alone": "whole - cut"},
+                loose={
+                    "the gradient by calculus, as if all of it was recorded": "whole",
+                    "what you get if `c` counts as a constant, and here it was recorded": "cut",
+                    "the value of `loss`, and not a gradient": "value_of",
+                    "the value of `c`": "z * k",
+                },
+            ),
+        ),
+    ),
     hints=(
         "Does `c` require grad? Ask it in a cell of your own.",
         "If it does not, write its value as a number in the line of `loss`, and take the gradient by `z`.",
     ),
-    solution=HALF.code,
 )
 
 
 _before: WeakKeyDictionary = WeakKeyDictionary()  # of each model: its parameters, and their values
 
 
-def _kept(model: nn.Module) -> nn.Module:
+def _kept(model: nn.Module, *more: str) -> tuple:
     """Keep what the parameters of a model are before a student's code sees it."""
     named = model.named_parameters()
     _before[model] = [(name, one, _clone(_detach(one))) for name, one in named]
-    return model
+    return model, *more
 
 
 class Scale(nn.Module):
@@ -355,7 +323,7 @@ _MODELS = (
 )
 
 
-def _model(layers: str) -> Callable[[], nn.Sequential]:
+def _model(layers: str) -> Callable[[], tuple]:
     text = f"nn.Sequential({layers})"
     return written(text)(lambda: _kept(eval(text, {"nn": nn, "Scale": Scale})))
 
@@ -369,9 +337,6 @@ def _other_models(random: Random) -> tuple:
 
 
 def _flags(returned: object, model: nn.Sequential) -> list:
-    """See which of the parameters that the model came with are frozen, which are free, and whether
-    they are still what the model has, with their values.
-    """
     kept = _before[model]
     frozen = [name for name, parameter, _ in kept if not parameter.requires_grad]
     free = [name for name, parameter, _ in kept if parameter.requires_grad]
@@ -411,49 +376,45 @@ FREEZE = Exercise(
     right="Each parameter has a flag, and only those of the last layer are still up. So training leaves the"
     " others as they are, unless an old `.grad` still lies there: the optimizer would use it.",
     known={
-        "The model is no longer the one that came in: it has other layers, other"
-        " parameters or other values. Take flags down in the model that is there, and replace"
-        " nothing in it.": wrong_in(2),
-        "Not every layer has a weight and a bias: a ReLU has neither, and the bias of"
-        " a Linear may be None. Ask a layer for its `parameters()` and take what there is.": fails(
+        "The model is no longer the one that came in: it has other layers, other parameters or"
+        " other values."
+        " Take flags down in the model that is there, and replace nothing in it.": wrong_in(2),
+        "Not every layer has a weight and a bias: a ReLU has neither, and the bias of a Linear may"
+        " be None. Ask a layer for its `parameters()` and take what there is.": fails(
             "has no attribute 'weight'",
             "has no attribute 'bias'",
             "'NoneType' object has no attribute 'requires_grad",
         ),
-        "`parameters()` hands out one parameter after the other and is no list. And"
-        " count layers, for they hold different numbers of parameters.": fails(
-            "'generator' object is not subscriptable"
-        ),
-        "Every flag of the model that came in is as it was before. Ask of each of your"
-        " lines which parameter of this model it changes: `eval()`, for one, changes none.": lambda seen, _: (
+        "`parameters()` hands out one parameter after the other and is no list. And count layers,"
+        " for they"
+        " hold different numbers of parameters.": fails("'generator' object is not subscriptable"),
+        "Every flag of the model that came in is as it was before. Ask of each of your lines which"
+        " parameter of this model it changes: `eval()`, for one, changes none.": lambda seen, _: (
             {case[0] for case in seen if is_a(case, tuple)} == {()}
         ),
-        "You froze the whole model. With a plain input nothing is left that requires"
-        " grad, and `backward()` would raise.": _freezes("model"),
+        "You froze the whole model. With a plain input nothing is left that requires grad, and"
+        " `backward()` would raise.": _freezes("model"),
         "You froze the layer that should stay free, and left the others free.": _freezes(
             "model[-1]"
         ),
-        "You froze the first layer alone. In a longer model there are layers between"
-        " it and the last.": _freezes("model[0]"),
-        "You froze every layer but the first. It is at the other end that one stays"
-        " free.": _freezes("model[1:]"),
-        "Two layers stayed free. A slice or a `range` already leaves out the one at which"
-        " it ends.": _freezes("model[:-2]"),
-        "You left the last two parameters free, whichever layer they belong to. A"
-        " Linear without a bias has one, and a layer that holds others may have four.": _freezes_each(
-            "list(model.named_parameters())[:-2]", "True"
-        ),
-        "You froze what is called a weight. A bias is a parameter too, with a flag of"
-        " its own.": _freezes_each("model[:-1].named_parameters()", "'weight' in name"),
-        "You froze the Linear layers that the model holds itself. Before the last"
-        " layer there may also be a norm, or a block that holds layers of its own, and both"
-        " have parameters.": _freezes_each(
+        "You froze the first layer alone. In a longer model there are layers between it and the"
+        " last.": _freezes("model[0]"),
+        "You froze every"
+        " layer but the first. It is at the other end that one stays free.": _freezes("model[1:]"),
+        "Two layers stayed free. A"
+        " slice or a `range` already leaves out the one at which it ends.": _freezes("model[:-2]"),
+        "You left the last two parameters free, whichever layer they belong to. A Linear without a"
+        " bias has one, and a layer that holds"
+        " others may have four.": _freezes_each("list(model.named_parameters())[:-2]", "True"),
+        "You froze what is called a weight. A bias is a parameter too, with"
+        " a flag of its own.": _freezes_each("model[:-1].named_parameters()", "'weight' in name"),
+        "You froze the Linear layers that the model holds itself. Before the last layer there may"
+        " also be a"
+        " norm, or a block that holds layers of its own, and both have parameters.": _freezes_each(
             "model[:-1].named_children()", "isinstance(one, torch.nn.Linear)"
         ),
-        "You froze Linear layers, and no other kind. A norm before the last layer has"
-        " parameters too.": _freezes_each(
-            "model[:-1].named_modules()", "isinstance(one, torch.nn.Linear)"
-        ),
+        "You froze Linear layers, and no other kind. A norm before the last layer has parameters"
+        " too.": _freezes_each("model[:-1].named_modules()", "isinstance(one, torch.nn.Linear)"),
     },
     hints=(
         "`module.requires_grad_(False)` freezes every parameter inside that module.",
@@ -494,17 +455,12 @@ _REFUSED = "an error"
 
 
 def _parts(width: int) -> tuple:
-    """Return the cases of models with this width, and the part that is to be frozen."""
     cases = []
     for at, (layers, name) in enumerate(_PARTS):
         lines = [f"model = nn.ModuleDict({layers})".replace("@", str(width)), f'name = "{name}"']
         lines += _THEN.get(at, ())
-        cases.append(made_by("\n".join(lines), "model", "name", then=_kept_with))
+        cases.append(made_by("\n".join(lines), "model", "name", then=_kept))
     return tuple(cases)
-
-
-def _kept_with(model: nn.Module, name: str) -> tuple[nn.Module, str]:
-    return _kept(model), name
 
 
 def _refusing(answer: Callable) -> Callable:
@@ -522,9 +478,6 @@ def _refusing(answer: Callable) -> Callable:
 
 
 def _part_seen(returned: object, model: nn.Module, _: str) -> list:
-    """See the names that came back, as the model has them, and of which parameters flag and gradient
-    are gone.
-    """
     names = {id(parameter): name for name, parameter, _ in _before[model]}
     every = dict(nn.Module.named_parameters(model, remove_duplicate=False))
     told = readable(returned)
@@ -534,6 +487,20 @@ def _part_seen(returned: object, model: nn.Module, _: str) -> list:
     filled = [name for name, one, _ in _before[model] if one.grad is not None]
     return [told, frozen, filled, _otherwise(model)]
 
+
+_FREEZE = """
+def freeze(model, name):
+    frozen = []
+    for inner, parameter in model.get_submodule(name).named_parameters():
+        parameter.grad = None
+        if parameter.requires_grad:
+            parameter.requires_grad_(False)
+            frozen.append(f"{name}.{inner}")
+    return frozen
+
+
+answer = freeze
+"""
 
 PART = Exercise(
     id="02.6",
@@ -546,46 +513,25 @@ PART = Exercise(
     cases=lambda random: _parts(random.choice((2, 4, 5, 6, 8))),
     right="Keep it for the next model that you fine-tune: it tells you what it froze, or that you misspelt a name.",
     known={
-        "You froze `layer10` as well. Its name begins with `layer1`, but it is another part.": first_wrong(
-            1
+        "You froze `layer10`"
+        " as well. Its name begins with `layer1`, but it is another part.": first_wrong(1),
+        "You named"
+        " a parameter that was frozen before. The list says what this call froze.": first_wrong(4),
+        "An old `.grad` is not as it should be. A frozen parameter that has one would still be"
+        " moved by an optimizer, and the other parameters need theirs.": first_wrong(5),
+        "Two parts share a parameter, and `model.named_parameters()` names it only once, by the"
+        " first part. Ask the part itself for its parameters.": first_wrong(6),
+        "Of a name that the model does not have, your function froze nothing, and said nothing."
+        " Nobody would notice. Raise an error.": first_wrong(8),
+        "Your names are those inside the part. Put the name of the part before them.": like(
+            _FREEZE.replace('f"{name}.{inner}"', "inner")
         ),
-        "You named a parameter that was frozen before. The list says what this call froze.": first_wrong(
-            4
-        ),
-        "An old `.grad` is not as it should be. A frozen parameter that has one would still be moved by an"
-        " optimizer, and the other parameters need theirs.": first_wrong(5),
-        "Two parts share a parameter, and `model.named_parameters()` names it only once, by the first part. Ask"
-        " the part itself for its parameters.": first_wrong(6),
-        "Of a name that the model does not have, your function froze nothing, and said nothing. Nobody would"
-        " notice. Raise an error.": first_wrong(8),
-        "Your names are those inside the part. Put the name of the part before them.": like("""
-def answer(model, name):
-    frozen = []
-    for inner, parameter in model.get_submodule(name).named_parameters():
-        parameter.grad = None
-        if parameter.requires_grad:
-            frozen.append(inner)
-        parameter.requires_grad_(False)
-    return frozen
-"""),
     },
     hints=(
         "`model.get_submodule(name)` returns the part, also one deep inside, and raises if there is none.",
         "Go through `part.named_parameters()`. Look at the flag before you take it down, and empty `.grad`.",
     ),
-    solution="""
-def freeze(model, name):
-    frozen = []
-    for inner, parameter in model.get_submodule(name).named_parameters():
-        parameter.grad = None
-        if parameter.requires_grad:
-            parameter.requires_grad_(False)
-            frozen.append(f"{name}.{inner}")
-    return frozen
-
-
-answer = freeze
-""",
+    solution=_FREEZE,
     principle="ask the part for its parameters. Each one has a flag and a gradient, whatever its name.",
 )
 

@@ -12,13 +12,13 @@ import torch
 
 from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import letters, numbers
+from helpers.exercises.readers import letters
 from helpers.exercises.recognise import always, fails, first_wrong, like, right_in, shows
-from helpers.exercises.tensors import afterwards, note, readable
+from helpers.exercises.tensors import afterwards, noted, readable
 
 _RECORDED = "Is it the result of an operation, and was that recorded?"
 _HAS = "Has what this call returns a `grad_fn`?"
@@ -36,7 +36,8 @@ MADE = Lines(
         "@ = w + 0": _RECORDED,
         "@ = w.detach()": _HAS,
         "@ = k * 3": _ASKS,
-        "@ = torch.nn.Parameter(k * 0.1)": "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?",
+        "@"
+        " = torch.nn.Parameter(k * 0.1)": "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?",
         "@ = torch.nn.Parameter(torch.ones(2)) * 2": (
             "Does a parameter require grad, so that the product is recorded?"
         ),
@@ -116,32 +117,19 @@ def _other_gradients(random: Random) -> dict[str, object]:
     return {"quantities": quantities, "solution": quantities.code}
 
 
-def _sum(data: Data) -> float:
-    return data["a"] + data["b"]
-
-
-def _product(data: Data) -> float:
-    return _sum(data) * data["c"]
-
-
-def _values_of_f(data: Data, seen: tuple) -> bool:
-    return {one for one in seen if one is not None} == {_product(data)}
-
-
 _START = {
     "the 1 with which backward begins, at `f`": 1.0,
     "what a tensor holds that no backward has reached": None,
     "the slope of something that `f` does not depend on": 0.0,
-    "the value of `f`, not its slope": _product,
+    "the value of `f`, not its slope": "(a + b) * c",
 }
 _OTHER_FACTOR = "the value of the other factor in `s * c`"
 
 
 def _places(plain: str) -> tuple[Place, ...]:
     """Return the four places: one of the first three is that of a plain tensor."""
-    summand = _START | {"the value of `s`": _sum}
-    part = "one part of `s`, and the factor is the whole of `s`"
-    factor = _START | {part: lambda data: (data["a"], data["b"])}
+    summand = _START | {"the value of `s`": "a + b"}
+    factor = _START | {"one part of `s`, and the factor is the whole of `s`": "(a, b)"}
     wanted = "what arrives at `s`, handed on by the sum as it is"
     places = {
         "a": Place("`a.grad`", wanted, summand),
@@ -149,9 +137,9 @@ def _places(plain: str) -> tuple[Place, ...]:
         "c": Place("`c.grad`", _OTHER_FACTOR, factor),
         "s": Place("`s.grad`", _OTHER_FACTOR, _START),
     }
-    gets = {"what `s` gets": lambda data: data["c"]}
+    gets = {"what `s` gets": "c"}
     if plain == "c":
-        gets = {_OTHER_FACTOR: _sum}
+        gets = {_OTHER_FACTOR: "a + b"}
     places[plain] = Place(f"`{plain}.grad`", "None, for nobody asked", gets)
     return tuple(places.values())
 
@@ -160,20 +148,19 @@ def _own(plain: str) -> dict[str, object]:
     """Return what is said in words of its own: the first that matches speaks."""
     at = "abc".index(plain)
     return {
-        "You left all four without a gradient. `backward()` did run, so the leaves that require grad"
-        " and that it reached have one.": lambda _, seen: set(seen) == {None},
-        f"You gave `{plain}` a gradient. The slope exists on paper, but torch computes it only for what"
-        " requires grad.": lambda _, seen: seen[at] not in (None, 0),
+        "You left all four without a gradient. `backward()` did run, so the leaves that require"
+        " grad and that it reached have one.": lambda _, seen: set(seen) == {None},
+        f"You gave `{plain}` a gradient. The slope exists on paper, but torch computes it only for"
+        " what requires grad.": lambda _, seen: seen[at] not in (None, 0),
         f"You wrote 0 for `{plain}`. A 0 is a gradient that was computed, and here none was.": (
             lambda _, seen: seen[at] == 0
         ),
-        "You gave `s` no gradient. By default a non-leaf keeps none: look at what `s` asked for, and"
-        " when.": lambda _, seen: seen[3] is None and {seen[0], seen[1]} != {None},
-        "You gave the value of `f`. A gradient says how much `f` changes when another tensor does.": (
-            _values_of_f
-        ),
-        "You gave a factor its own value. The slope of a product by one factor is the other"
-        " factor.": lambda data, seen: seen[2] == data["c"] or seen[3] == _sum(data),
+        "You gave `s` no gradient. By default a non-leaf keeps none: look at what `s` asked for,"
+        " and when.": lambda _, seen: seen[3] is None and {seen[0], seen[1]} != {None},
+        "You gave the value of `f`. A gradient says how much `f` changes when"
+        " another tensor does.": (lambda d, seen: {*seen} - {None} == {(d["a"] + d["b"]) * d["c"]}),
+        "You gave a factor its own value. The slope of a product by one factor"
+        " is the other factor.": lambda d, seen: seen[2] == d["c"] or seen[3] == d["a"] + d["b"],
     }
 
 
@@ -186,7 +173,6 @@ GRADIENTS_OF = _gradients_of(_data([2.0, 3.0, 10.0], is_late=True))
 
 GRADIENTS = Exercise(
     id="03.2",
-    reader=numbers(),
     right="Two leaves were reached, and `s` had asked in time. Nobody asked for a gradient of the third leaf.",
     asked="What are `a.grad`, `b.grad`, `c.grad` and `s.grad` at the end? Give a list in this order. `None`"
     " may be in it.",
@@ -199,7 +185,6 @@ GRADIENTS = Exercise(
         " and does it keep what arrives?",
         "The gradient of `s * c` by `s` is `c`. A sum hands on what arrives, unchanged.",
     ),
-    solution=GRADIENTS_OF.code,
 )
 
 
@@ -207,7 +192,6 @@ _RETAINED: list[bool] = []  # for each backward that passed inner: whether inner
 
 
 def _watched(loss: torch.Tensor, inner: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Note each backward that passes `inner`."""
     _RETAINED.clear()
     seen = weakref.ref(inner)
     inner.register_hook(lambda gradient: _RETAINED.append(seen().retains_grad))
@@ -226,7 +210,6 @@ def _kept(returned: object, loss: torch.Tensor, inner: torch.Tensor) -> object:
 
 
 def _losses(number: float, factor: int, *values: float) -> tuple:
-    """Return a case of one number, and one of several."""
     lines = (
         f"inner = torch.tensor({number}, requires_grad=True).log()\nloss = inner * {factor}",
         f"inner = torch.tensor({list(values)}, requires_grad=True) * 2\nloss = (inner**2).sum()",
@@ -247,22 +230,22 @@ MIDDLE = Exercise(
     principle="the gradient of a non-leaf passes during backward, and is kept or returned only if"
     " somebody asked before.",
     known={
-        "Your function returned None, and no gradient passed the `inner` that came in."
-        " To ask for a gradient does not start a backward, and behind `detach()` there is no"
-        " path to `inner`.": shows("not passed"),
-        "Your function returned None. Backward did pass `inner`, a non-leaf. Nobody had"
-        " asked this very tensor to keep its gradient by then.": shows("dropped"),
+        "Your function returned None, and no gradient passed the `inner` that came in. To ask for a"
+        " gradient does not start"
+        " a backward, and behind `detach()` there is no path to `inner`.": shows("not passed"),
+        "Your function returned None. Backward did pass `inner`, a non-leaf. Nobody had asked this"
+        " very tensor to keep its gradient by then.": shows("dropped"),
         "Your function returned None. You did ask, but no gradient passed after that.": shows(
             "late"
         ),
-        "`inner` kept its gradient, but your function returned None. `backward()` itself"
-        " returns None. Return what is in `inner.grad`.": shows("not returned"),
-        "You returned a tuple with the gradient in it, since `torch.autograd.grad` gives"
-        " one gradient for each input. Take it out.": like(
+        "`inner` kept its gradient, but your function returned None. `backward()` itself returns"
+        " None. Return what is in `inner.grad`.": shows("not returned"),
+        "You returned a tuple with the gradient in it, since `torch.autograd.grad` gives one"
+        " gradient for each input. Take it out.": like(
             "def answer(loss, inner):\n    return torch.autograd.grad(loss, inner)"
         ),
-        "You returned ones: the gradient of a tensor by itself, with which backward"
-        " begins. `inner` comes later.": like(
+        "You returned ones: the gradient of a tensor by itself, with which backward begins. `inner`"
+        " comes later.": like(
             "def answer(loss, inner):\n    loss.retain_grad()\n    loss.backward()\n"
             "    return loss.grad"
         ),
@@ -270,14 +253,14 @@ MIDDLE = Exercise(
             "def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward()\n"
             "    return inner"
         ),
-        "You returned twice the gradient. Each backward adds to a gradient that is kept."
-        " How many of them ran?": like(
+        "You returned twice the gradient. Each backward adds to a gradient that is kept. How many"
+        " of them ran?": like(
             "def answer(loss, inner):\n    inner.retain_grad()\n"
             "    loss.backward(retain_graph=True)\n    loss.backward()\n    return inner.grad"
         ),
         "torch found no path from the output that you gave to the input that you gave."
-        " `torch.autograd.grad(outputs, inputs)` wants the output first, then the very tensor"
-        " that it was computed from.": fails("appears to not have been used in the graph"),
+        " `torch.autograd.grad(outputs, inputs)` wants the output first, then the very tensor that"
+        " it was computed from.": fails("appears to not have been used in the graph"),
     },
     hints=(
         "Two calls and a return. You put such calls in order in idea 3.",
@@ -292,56 +275,39 @@ def answer(loss, inner):
 """,
 )
 
-NON_LEAVES = Faults(
-    (
-        Program(
-            """
+NON_LEAVES = Faults("""
 w = torch.ones({a})
 w = w * 0.{b}
 w = w.reshape(1, -1)
 w = w.requires_grad_()
 h = w * {c}
 h.sum().backward()
-""",
-            "w.grad",
-            {
-                4: ("w = w.requires_grad_().clone()", "w = w.requires_grad_() + 0"),
-                1: ("w = torch.ones({a}, requires_grad=True)",),
-            },
-        ),
-        Program(
-            """
+look at: w.grad
+4: w = w.requires_grad_().clone()
+4: w = w.requires_grad_() + 0
+1: w = torch.ones({a}, requires_grad=True)
+
 bias = torch.nn.Parameter(torch.zeros({a}))
 scale = torch.ones({a}, requires_grad=True)
 out = scale * {b} + bias
 loss = (out**2).sum()
 loss.backward()
-""",
-            "[scale.grad, bias.grad]",
-            {
-                1: (
-                    "bias = torch.nn.Parameter(torch.zeros({a})) + 0.{c}",
-                    "bias = torch.nn.Parameter(torch.zeros({a})).clone()",
-                ),
-                2: (
-                    "scale = torch.ones({a}, requires_grad=True) * 0.{c}",
-                    "scale = torch.nn.Parameter(torch.ones({a})).reshape(-1)",
-                ),
-            },
-        ),
-        Program(
-            """
+look at: [scale.grad, bias.grad]
+1: bias = torch.nn.Parameter(torch.zeros({a})) + 0.{c}
+1: bias = torch.nn.Parameter(torch.zeros({a})).clone()
+2: scale = torch.ones({a}, requires_grad=True) * 0.{c}
+2: scale = torch.nn.Parameter(torch.ones({a})).reshape(-1)
+
 w = torch.tensor([0.{a}, 0.{b}], requires_grad=True)
 w = w.float()
 points = torch.ones({c}, 2)
 loss = (points @ w).mean()
 loss.backward()
-""",
-            "w.grad",
-            {2: ("w = w * 0.{d}", "w = w.flip(0)", "w = w.double().float()")},
-        ),
-    )
-)
+look at: w.grad
+2: w = w * 0.{d}
+2: w = w.flip(0)
+2: w = w.double().float()
+""")
 
 LINE = Exercise(
     id="03.6",
@@ -356,16 +322,6 @@ LINE = Exercise(
     ),
     **NON_LEAVES.first(a=3, b=5, c=4, d=2),
 )
-
-
-def _tensors(code: str) -> Callable[[], dict]:
-    """Make a case of tensors by name, and note how they are."""
-
-    def noted(tensors: dict) -> dict:
-        note(tensors.values())
-        return tensors
-
-    return made_by(code, "tensors", then=noted)
 
 
 _TENSORS = (
@@ -385,12 +341,11 @@ _TENSORS = (
 
 
 def _missing(size: int) -> tuple:
-    return tuple(_tensors(code.replace("@", str(size))) for code in _TENSORS)
+    codes = [code.replace("@", str(size)) for code in _TENSORS]
+    return tuple(made_by(code, "tensors", then=noted) for code in codes)
 
 
 def _hearing(answer: Callable) -> Callable:
-    """Wrap a function: it returns what `answer` returns, and how many warnings there were."""
-
     def run(tensors: dict) -> tuple:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
@@ -401,7 +356,6 @@ def _hearing(answer: Callable) -> Callable:
 
 
 def _reasons(ended: tuple, _: dict) -> list:
-    """See the names and the reasons that came back, the warnings, and the tensors."""
     returned, warned = ended
     if is_a(returned, dict):
         pairs = sorted(dict.items(returned), key=str)
@@ -436,17 +390,17 @@ REASONS = Exercise(
     cases=lambda random: _missing(random.randint(4, 9)),
     right="Keep it for the next weight that does not learn: an empty dict means that all have a gradient.",
     known={
-        "Torch warned while your function ran: you read `.grad` of a non-leaf that keeps none. Ask `is_leaf` and"
-        " `retains_grad` before you look.": lambda seen, _: any(
+        "Torch warned while your function ran: you read `.grad` of a non-leaf that keeps none. Ask"
+        " `is_leaf` and `retains_grad` before you look.": lambda seen, _: any(
             is_a(case, tuple) and case[2] not in (0, None) for case in seen
         ),
-        "`if tensor.grad` asks whether the numbers in it are true. You want to know whether there is one at all:"
-        " compare with None.": fails("Boolean value of Tensor"),
-        "A non-leaf is not always without a gradient. After `retain_grad()` it keeps what arrives: ask"
-        " `retains_grad`.": first_wrong(4),
+        "`if tensor.grad` asks whether the numbers in it are true. You want to know whether there"
+        " is one at all: compare with None.": fails("Boolean value of Tensor"),
+        "A non-leaf is not always without a gradient. After `retain_grad()` it keeps what arrives:"
+        " ask `retains_grad`.": first_wrong(4),
         "A gradient of zeros is a gradient: backward did reach this leaf.": first_wrong(5),
-        "This flag was taken down after backward, and the gradient is still there. Ask for the gradient"
-        " first.": first_wrong(6),
+        "This flag was taken down after backward, and the gradient is still there. Ask for the"
+        " gradient first.": first_wrong(6),
         "You list every tensor. The list has those without a gradient only.": like(
             _WHY.replace("        elif tensor.grad is None:", "        else:")
         ),
@@ -465,7 +419,6 @@ _NO_TENSOR = "not a tensor"
 
 
 def _as_seen(weight: object, values: list[float]) -> object:
-    """See the two flags and the values of a tensor in words that a student can read."""
     if not is_a(weight, torch.Tensor):
         return _NO_TENSOR
     with torch._C.DisableTorchFunctionSubclass():
@@ -475,7 +428,6 @@ def _as_seen(weight: object, values: list[float]) -> object:
 
 
 def _other_values(random: Random) -> tuple:
-    """Draw two lists of different lengths."""
     lists = [[random.randint(-40, 40) / 4 for _ in range(length)] for length in (2, 4)]
     return tuple(partial(list, values) for values in lists)
 
@@ -492,15 +444,15 @@ CASE = Exercise(
     right="Your column is a leaf that requires grad. Now put it into the case, and count again.",
     principle="what you do to a weight after its flag went up is recorded, and gives a non-leaf.",
     known={
-        "What your function returned is no tensor. Only a tensor has a flag and a"
-        " `.grad`: return the weight itself.": always(_NO_TENSOR),
-        "Your column is still the result of a recorded operation, so it is a non-leaf:"
-        " the gradient is for the leaf behind it. `retain_grad()` does not change that. Look at"
-        " the order.": shows("non-leaf"),
-        "Your column is a leaf whose flag is down. As long as it is down, no backward"
-        " fills its `.grad`.": shows("does not require grad"),
-        "Your tensor is a leaf that learns, but it is not the column that was asked for:"
-        " one row for each number of `values`, and that number in it.": right_in(0, 1),
+        "What your function returned is no tensor. Only a tensor has a flag and a `.grad`: return"
+        " the weight itself.": always(_NO_TENSOR),
+        "Your column is still the result of a recorded operation, so it is a non-leaf: the gradient"
+        " is for the leaf"
+        " behind it. `retain_grad()` does not change that. Look at the order.": shows("non-leaf"),
+        "Your column is a leaf whose flag is down. As long as it is down, no backward fills its"
+        " `.grad`.": shows("does not require grad"),
+        "Your tensor is a leaf that learns, but it is not the column that was asked for: one row"
+        " for each number of `values`, and that number in it.": right_in(0, 1),
         "`values` is a list of Python. Make a tensor of it first.": fails(
             "'list' object has no attribute"
         ),

@@ -3,49 +3,36 @@ line at which a path breaks off, list the parameters out of reach, and the case 
 """
 
 import re
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count, islice
+from itertools import islice
 from random import Random
 
 import torch
 from torch import nn
-from torch.autograd.graph import Node
 
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
+from helpers.exercises.programs import limited
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import number
 from helpers.exercises.recognise import When, always, fails, first_wrong, like, wrong_in
-from helpers.exercises.tensors import afterwards, note, readable
+from helpers.exercises.slips import parts
+from helpers.exercises.tensors import afterwards, noted, readable
 from helpers.moons import moons
 
 
 def _rounds(data: Data) -> list[int]:
-    """Return the value of `y` after each round."""
     names = {"x": data["x"], "y": data["x"], "values": []}
     exec("{loop}:\n    {line}\n    values.append(y)".format_map(data), names)
     return names["values"]
 
 
-def _each(data: Data) -> int:
-    """Return the number of products in a round."""
-    return data["line"].count("*")
-
-
 def _count(data: Data) -> int:
-    return _each(data) * len(_rounds(data))
-
-
-def _on_the_way(data: Data) -> tuple[int, ...]:
-    """Return the values of `y` before the last that no count of nodes or edges can be taken for."""
-    counts = {_count(data) + more for more in (0, 1, _count(data), -_each(data))}
-    return tuple([value for value in _rounds(data)[:-1] if value not in counts])
+    return data["line"].count("*") * len(_rounds(data))
 
 
 def _other_data(random: Random) -> Data:
@@ -73,30 +60,26 @@ while type(node).__name__ == "MulBackward0":
             "`answer`",
             "one node for each multiplication that ran",
             {
-                "how often the product stands in the code": _each,
-                "the number of all nodes, with the one for the leaf `x`": (
-                    lambda data: _count(data) + 1
-                ),
-                "the number of their edges, and each has two": lambda data: 2 * _count(data),
+                "how often the product stands in the code": "line.count('*')",
+                "the number of all nodes, with the one for the leaf `x`": lambda d: _count(d) + 1,
+                "the number of their edges, and each has two": lambda d: 2 * _count(d),
                 "one round fewer. Go through the rounds once more, and write down `y` after each": (
-                    lambda data: _count(data) - _each(data)
+                    lambda d: _count(d) - d["line"].count("*")
                 ),
-                "the value of `y` at the end": lambda data: _rounds(data)[-1],
-                "a value of `y` on the way": _on_the_way,
+                "the value of `y` at the end": lambda d: _rounds(d)[-1],
             },
+            loose={"a value of `y` on the way": lambda d: tuple(_rounds(d)[:-1])},
         ),
     ),
     own={
-        "You found none. `x` requires grad, so each multiplication with it is recorded, in a loop as well.": (
-            lambda _, seen: seen == (0,)
-        ),
+        "You found none. `x` requires grad, so each multiplication with it is recorded, in a loop"
+        " as well.": (lambda _, seen: seen == (0,)),
     },
     draw=_other_data,
 )
 
 LOOP = Exercise(
     id="04.2",
-    reader=number(),
     right="Each multiplication that ran left a node. The loop left none.",
     principle="the graph holds what ran: a node for each multiplication, as often as its line ran.",
     quantities=COUNTED,
@@ -105,7 +88,6 @@ LOOP = Exercise(
         "Write down `y` after each round, until the loop ends.",
         "Start at `y.grad_fn` and go on with `next_functions[0][0]`. Count until you reach the leaf.",
     ),
-    solution=COUNTED.code,
 )
 
 _SLOPE = "Does `x` stand in its slope, or its result, or neither?"
@@ -143,8 +125,7 @@ KEEPS = Exercise(
     id="04.6",
     right="Their slopes are computed from `x`. The others use their result, or a number, or nothing.",
     asked="Which of `a` to `f` have a node that keeps `x` itself for backward? Give a list of letters.",
-    vary=KEPT.vary,
-    **KEPT.of("abcdef"),
+    **KEPT.first("abcdef"),
     hints=(
         "Write down the slope of each one. Does `x` stand in it, or the result, or neither?",
         "`show(a)` draws what its node keeps: is a full circle the tensor `x`?",
@@ -152,58 +133,42 @@ KEEPS = Exercise(
 )
 
 
-PATHS = Faults(
-    (
-        Program(
-            """
+PATHS = Faults("""
 w = torch.eye(2, requires_grad=True)
 scores = torch.tensor([[0.{a}, 0.{b}]]) @ w
 best = scores.softmax(1)
 loss = (best**2).sum() * {c}
 loss.backward()
-""",
-            "w.grad",
-            {
-                3: ("best = scores.argmax(1).float()", "best = (scores > 0.{c}).float()"),
-                2: ("scores = torch.tensor([[0.{a}, 0.{b}]]) @ (w > 0).float()",),
-                4: ("loss = (best.long() ** 2).sum() * {c}",),
-            },
-        ),
-        Program(
-            """
+look at: w.grad
+3: best = scores.argmax(1).float()
+3: best = (scores > 0.{c}).float()
+2: scores = torch.tensor([[0.{a}, 0.{b}]]) @ (w > 0).float()
+4: loss = (best.long() ** 2).sum() * {c}
+
 x = torch.tensor([0.{a}, 0.{b}])
 gate = torch.tensor(0.{c}, requires_grad=True)
 soft = torch.sigmoid(x - gate)
 loss = (x * soft).sum() + gate**2
 loss.backward()
-""",
-            "gate.grad",
-            {
-                3: ("soft = (x > gate).float()", "soft = torch.sigmoid(x - gate.item())"),
-                4: (
-                    "loss = (x * soft).sum() + torch.tensor(gate.item()) ** 2",
-                    "loss = (x * (soft > 0.5)).sum() + gate**2",
-                ),
-            },
-        ),
-        Program(
-            """
+look at: gate.grad
+3: soft = (x > gate).float()
+3: soft = torch.sigmoid(x - gate.item())
+4: loss = (x * soft).sum() + torch.tensor(gate.item()) ** 2
+4: loss = (x * (soft > 0.5)).sum() + gate**2
+
 x = torch.tensor({a}.5, requires_grad=True)
 t = x
 for step in range({b}):
     t = t / 2 if t > 1 else t + {c}
 loss = (t - x) ** 2
 loss.backward()
-""",
-            "x.grad",
-            {
-                2: ("t = x.long()", "t = torch.tensor(x.item())"),
-                4: ("    t = (t > 1) / 2 + {c}", "    t = t.item() / 2 if t > 1 else t + {c}"),
-                5: ("loss = (t - x.int()) ** 2",),
-            },
-        ),
-    )
-)
+look at: x.grad
+2: t = x.long()
+2: t = torch.tensor(x.item())
+4: t = (t > 1) / 2 + {c}
+4: t = t.item() / 2 if t > 1 else t + {c}
+5: loss = (t - x.int()) ** 2
+""")
 
 LINE = Exercise(
     id="04.7",
@@ -237,20 +202,24 @@ def _second_call() -> object:
     return _LAST[0]
 
 
-def _other_nodes(random: Random) -> tuple:
-    """Draw other operations for the same kinds of graphs; the call that comes twice stays as it is."""
-    first, second = random.sample(("sin", "cos", "exp", "tanh"), 2)
-    size, long = random.randint(2, 4), random.randint(60, 140)
+def _nodes(first: str, sign: str, second: str, size: int, long: int) -> tuple:
+    """Return the cases with these operations in the graphs; the call that comes twice stays as it is."""
     codes = (
-        f"node = ((torch.ones({size}, requires_grad=True) * 2).{first}().sum() + 1).grad_fn",
+        f"node = ((torch.ones({size}, requires_grad=True) * 2){first}.sum() + 1).grad_fn",
         f"m = torch.ones({size}, {size}, requires_grad=True)\nnode = torch.trace(m @ m.T).grad_fn",
         "a, b = (torch.tensor(value, requires_grad=True) for value in (1.0, 2.0))\n"
-        f"node = (a.sin() {random.choice('+-*')} b.sin()).grad_fn",
+        f"node = (a.sin() {sign} b.sin()).grad_fn",
         f"x = torch.ones(1, requires_grad=True)\nall = [x := x.{second}() for _ in range({long})]\n"
         "node = x.sum().grad_fn",
     )
     tree, *others = [made_by(code, "node") for code in codes]
     return tree, _first_call, _second_call, *others
+
+
+def _other_nodes(random: Random) -> tuple:
+    first, second = random.sample(("sin", "cos", "exp", "tanh"), 2)
+    size, long = random.randint(2, 4), random.randint(60, 140)
+    return _nodes(f".{first}()", random.choice("+-*"), second, size, long)
 
 
 _LIMIT = 1000  # more lines than any case has; a generator may be endless
@@ -267,20 +236,10 @@ def _listing(answer: Callable) -> Callable:
     return listed
 
 
-def _items(returned: object) -> list | None:
-    """Return what a list, a tuple or a text of lines holds, by the base class's own methods."""
-    if is_a(returned, str):
-        return str.split(returned, "\n")
-    for base in (list, tuple):
-        if is_a(returned, base):
-            return list(base.__iter__(returned))
-    return None
-
-
 def _seen(returned: object, node: object) -> object:
     """Read a list of lines or one text; indents count by level, and spelling does not count."""
-    lines = _items(returned)
-    if lines is None or not all(is_a(line, str) for line in lines):
+    lines = parts(str.split(returned, "\n") if is_a(returned, str) else returned)
+    if not all(is_a(line, str) for line in lines):
         return _NO_LINES
     lines = [str.__str__(line) for line in lines[:_LIMIT]]
     lines = [_line(line) for line in lines if line.strip()]
@@ -300,14 +259,6 @@ def _line(line: str) -> str:
 
 def _lines_of(outcome: object) -> tuple:
     return outcome if is_a(outcome, tuple) else ()
-
-
-def _asked_none(outcome: object) -> bool:
-    """Tell whether None was asked for an attribute that nodes have."""
-    if not is_a(outcome, Failed):
-        return False
-    asked = re.search(r"'NoneType' object has no attribute '(\w+)'", outcome.text)
-    return asked is not None and hasattr(Node, asked[1])
 
 
 def _only_indents_differ(seen: tuple, right: tuple) -> bool:
@@ -333,36 +284,14 @@ def answer(node):
             waiting += reversed(entries)  # the first entry is taken next
     return lines
 """
-_TREE = """
-def answer(node, depth=0):
-    lines = ["  " * depth + str(node and type(node).__name__)]
-    for child, _ in node.next_functions if node else ():
-        lines += answer(child, depth + 1)
-    return lines
-"""
-
+_TREE = _SOLUTION.replace(" and node not in met", "").replace(
+    '" (again)" if node in met else ""', '""'
+)
 
 WALK = Exercise(
     id="04.4",
     reader=function(
-        made_by(
-            "node = ((torch.tensor([1.0, 2.0], requires_grad=True) * 2).sum() + 1).grad_fn", "node"
-        ),
-        _first_call,
-        _second_call,
-        made_by(
-            "m = torch.ones(2, 2, requires_grad=True)\nnode = torch.trace(m @ m.T).grad_fn", "node"
-        ),
-        made_by(
-            "a, b = (torch.tensor(value, requires_grad=True) for value in (1.0, 2.0))\n"
-            "node = (a.sin() + b.sin()).grad_fn",
-            "node",
-        ),
-        made_by(
-            "x = torch.ones(1, requires_grad=True)\nsines = [x := x.sin() for _ in range(100)]\n"
-            "node = x.sum().grad_fn",
-            "node",
-        ),
+        *_nodes("", "+", "sin", 2, 100),
         observe=_seen,
         around=_listing,
     ),
@@ -370,19 +299,20 @@ WALK = Exercise(
     principle="`next_functions` leads one step on, to nodes and to empty entries. You can reach the same node on"
     " several paths.",
     known={
-        "Called twice with one node, your function does not do the same twice: something of the first"
-        " call is still there in the second. Begin each call with a new set and a new list. Python makes a"
-        " default in the `def` line only once.": lambda seen, _: seen[1] != seen[2],
+        "Called twice with one node, your function does not do the same twice: something of the"
+        " first call is still there in the second. Begin each call with a new set and a new list."
+        " Python makes a default in the `def` line only once.": lambda seen, _: seen[1] != seen[2],
         "What you return are no lines. Asked for is a list of texts, one for each line.": always(
             _NO_LINES
         ),
-        "You return one line. The lines that a deeper call makes have to reach that list, too.": lambda seen, _: (
-            all(len(_lines_of(case)) == 1 for case in seen)
+        "You return one line."
+        " The lines that a deeper call makes have to reach that list, too.": lambda seen, _: all(
+            len(_lines_of(case)) == 1 for case in seen
         ),
-        "You took every entry for a node. One of them is None, and you asked it for what only"
-        " nodes have.": lambda seen, _: any(map(_asked_none, seen)),
-        "On a graph of four nodes your function calls itself without end. Each call has to go on to an"
-        " entry of `next_functions`, and to stop where there is none.": lambda seen, _: (
+        "You took every entry for a node. One of them is None, and you asked it for what only nodes"
+        " have.": fails("no attribute 'next_functions'", "no attribute 'name'"),
+        "On a graph of four nodes your function calls itself without end. Each call has to go on to"
+        " an entry of `next_functions`, and to stop where there is none.": lambda seen, _: (
             seen[0] == Failed("RecursionError")
         ),
         "You went down one level, as the function above does. Visit what lies deeper, too.": like("""
@@ -390,36 +320,35 @@ def answer(node):
     names = [str(child and type(child).__name__) for child, _ in node.next_functions]
     return [type(node).__name__] + ["  " + name for name in names]
 """),
-        "You took the graph for a tree. A node that two paths reach is spelled out on each of them, and in a long"
-        " chain of such nodes the work would double at every step.": like(_TREE),
-        "You name the entries of the first node, and nothing else. The first line is that node itself, and what"
-        " lies deeper has lines as well.": like(
+        "You took the graph for a tree. A node that two paths reach is spelled out on each of them,"
+        " and in a long chain of such nodes the work would double at every step.": like(_TREE),
+        "You name the entries of the first node, and nothing else. The first line is that node"
+        " itself, and what lies deeper has lines as well.": like(
             "def answer(node):\n    return [str(child and type(child).__name__) for child, _ in node.next_functions]"
         ),
-        "You left out the nodes that you had met before. You need not enter them again, but each gets a line, so"
-        " that the reader sees where the path leads.": like(
+        "You left out the nodes that you had met before. You need not enter them again, but each"
+        " gets a line, so that the reader sees where the path leads.": like(
             _SOLUTION.replace("        name =", "        if node in met: continue\n        name =")
         ),
-        "Your walk takes the last entry of each node first. The place of an entry says which input it belongs to,"
-        " so keep the order of `next_functions`.": like(
-            _SOLUTION.replace("reversed(entries)", "entries")
-        ),
-        "Your walk goes level by level. Then the line above no longer says what a line hangs from. Follow one path"
-        " to its end before you take the next entry.": like(
+        "Your walk takes the last entry of each node first. The place of an entry says which input"
+        " it belongs to, so keep"
+        " the order of `next_functions`.": like(_SOLUTION.replace("reversed(entries)", "entries")),
+        "Your walk goes level by level. Then the line above no longer says what a line hangs from."
+        " Follow one path to its end before you take the next entry.": like(
             _SOLUTION.replace("waiting.pop()", "waiting.pop(0)").replace(
                 "reversed(entries)", "entries"
             )
         ),
         "You counted None as a node that you meet again. An empty entry is no node, and its line is"
         " `None` each time.": _some_line(lambda line: line == "None (again)"),
-        "The line of a node that you meet again ends in `(again)`, in parentheses, as in the exercise.": _some_line(
+        "The line of a node that you meet again ends in `(again)`, in parentheses, as in the"
+        " exercise.": _some_line(
             lambda line: "again" in line.casefold() and not line.endswith("(again)")
         ),
-        "Your lines and their order are right, and their indents are not. The first line has none, and each"
-        " level has two more spaces than the one before.": _only_indents_differ,
-        "You left out the empty entries. Then nobody can see which input the others belong to.": like(
-            _SOLUTION.replace("next_functions]", "next_functions if child]")
-        ),
+        "Your lines and their order are right, and their indents are not. The first line has none,"
+        " and each level has two more spaces than the one before.": _only_indents_differ,
+        "You left out the empty entries. Then nobody can see which input the others"
+        " belong to.": like(_SOLUTION.replace("next_functions]", "next_functions if child]")),
         "You know nodes by their names. Two nodes of one class are two nodes, so compare the"
         " objects.": lambda seen, _: (
             {"  SinBackward0", "  SinBackward0 (again)"} <= set(_lines_of(seen[_NAMESAKES]))
@@ -474,7 +403,6 @@ def _training(answer: Callable) -> Callable:
 def _learned(
     returned: object, model: nn.Linear, points: torch.Tensor, moon: torch.Tensor
 ) -> object:
-    """See whether the model gets most points right, and which of its parameters have a gradient."""
     if returned is not model:
         return "no tensor"
     with torch.no_grad():
@@ -499,25 +427,22 @@ CASE = Exercise(
     right="The mistakes now have a slope, and a path leads from the loss through the model to both parameters.",
     principle="`argmax` and `!=` leave no node. A loss that is to teach has to reach the model on a path of nodes.",
     known={
-        "The bias still gets no gradient. Backward goes through the part that holds `model.weight` alone,"
-        " and it only makes the weights small. Draw your loss: does a path lead through `model(points)`?": _all(
-            _LOST, _REACHED, _MISSED
-        ),
-        "Your loss has no graph at all, and torch says so. That error is more honest than the silence of"
-        " the case. No path may break off between the loss and `model(points)`.": fails(
-            "does not require grad"
-        ),
-        "Backward runs, and no parameter gets a gradient. A flag on the result makes a new leaf. It does not"
-        " bring back the nodes that `argmax` never left.": _all(_LOST, _MISSED, _MISSED),
+        "The bias still gets no gradient. Backward goes through the part that holds `model.weight`"
+        " alone, and it only makes the weights small. Draw your loss: does a path lead through"
+        " `model(points)`?": _all(_LOST, _REACHED, _MISSED),
+        "Your loss has no graph at all, and torch says so. That error is more honest than the"
+        " silence of the case. No"
+        " path may break off between the loss and `model(points)`.": fails("does not require grad"),
+        "Backward runs, and no parameter gets a gradient. A flag on the result makes a new leaf. It"
+        " does not bring back the nodes that `argmax` never left.": _all(_LOST, _MISSED, _MISSED),
         "`cross_entropy` takes the scores, and for each point the number of its moon: a flat row of"
         " integers. `moon` is a column of floats. Try `moon[:, 0].long()`.": fails(
             "probabilities", "multi-target", "size mismatch", "Long", "batch_size"
         ),
-        "Both parameters get a gradient, and still 30 points or more are wrong. Does your loss fall when"
-        " more points are right?": _all(_LOST, _REACHED, _REACHED),
-        "You return something that is no tensor, and only a tensor knows its node. Return the loss itself.": always(
-            "no tensor"
-        ),
+        "Both parameters get a gradient, and still 30 points or more are wrong. Does your loss fall"
+        " when more points are right?": _all(_LOST, _REACHED, _REACHED),
+        "You return something that is no tensor, and only a tensor knows its node. Return the loss"
+        " itself.": always("no tensor"),
     },
     hints=(
         "Draw `loss` of the first page. Which of its two parts leads on, and where to?",
@@ -546,43 +471,25 @@ _LOSSES = (
 )
 
 
-def _with_loss(model: nn.Module, loss: torch.Tensor) -> tuple[nn.Module, torch.Tensor]:
-    note(model.parameters())
-    return model, loss
-
-
 def _losses(width: int) -> tuple:
     codes = [code.replace("@", str(width)) for code in _LOSSES]
-    return tuple(made_by(code, "model", "loss", then=_with_loss) for code in codes)
+    return tuple(made_by(code, "model", "loss", then=noted) for code in codes)
 
 
 MOST_STEPS = 200_000  # lines that run; a walk over each node once takes a tenth of it
-_TOO_LONG = "This takes too long"
 
 
 def _counting(answer: Callable) -> Callable:
     """Wrap a function: one that goes along each path, where paths meet again and again, is stopped."""
 
     def run(model: nn.Module, loss: torch.Tensor) -> object:
-        steps = count()
-
-        def step(*_: object) -> Callable:
-            if next(steps) > MOST_STEPS:
-                raise RuntimeError(_TOO_LONG)
-            return step
-
-        before = sys.gettrace()
-        sys.settrace(step)
-        try:
+        with limited(MOST_STEPS):
             return answer(model, loss)
-        finally:
-            sys.settrace(before)
 
     return run
 
 
 def _out_of_reach(returned: object, model: nn.Module, loss: torch.Tensor) -> list:
-    """See the names that came back, the parameters, and whether a backward can still run."""
     names = readable(returned)
     names = sorted(names, key=str) if is_a(names, tuple, frozenset) else names
     parameters = afterwards()
@@ -619,19 +526,19 @@ REACH = Exercise(
     cases=lambda random: _losses(random.choice((2, 4, 5, 6))),
     right="Keep it: call it once before you train, and it names every parameter that would never learn.",
     known={
-        "You ran a backward. It left gradients, or freed what the next one needs. Only look: walk along"
-        " `next_functions`.": wrong_in(1, 2),
-        "A frozen parameter does not ask for a gradient, so it is not missing one. Leave it out.": first_wrong(
-            3
-        ),
-        "On a chain of some thousand nodes a function that calls itself comes to Python's limit. Keep a list of the"
-        " nodes that are still to visit.": fails("RecursionError"),
-        "An empty entry is None, and so is the `grad_fn` of a loss without a graph. Ask first whether there is a"
-        " node.": fails("'NoneType' object has no attribute"),
-        "You compared the values of two tensors. Two parameters may hold the same numbers, so compare the objects:"
-        " with `is`, or by `id`.": fails("Boolean value of Tensor", "must match the size"),
-        "You went along each path, and in a large model these are more than you can count. Keep the nodes that you"
-        " have met, and enter each one once.": fails(_TOO_LONG),
+        "You ran a backward. It left gradients, or freed what the next one needs. Only look: walk"
+        " along `next_functions`.": wrong_in(1, 2),
+        "A frozen parameter"
+        " does not ask for a gradient, so it is not missing one. Leave it out.": first_wrong(3),
+        "On a chain of some thousand nodes a function that calls itself comes to Python's limit."
+        " Keep a list of the nodes that are still to visit.": fails("RecursionError"),
+        "An empty entry is None, and so is the `grad_fn` of a loss without a graph. Ask first"
+        " whether there is a node.": fails("'NoneType' object has no attribute"),
+        "You compared the values of two tensors. Two parameters may hold the same numbers, so"
+        " compare the"
+        " objects: with `is`, or by `id`.": fails("Boolean value of Tensor", "must match the size"),
+        "You went along each path, and in a large model these are more than you can count. Keep the"
+        " nodes that you have met, and enter each one once.": fails("it does not end"),
     },
     hints=(
         "Your walk of 04.4 visits each node once. At an `AccumulateGrad`, `node.variable` is the parameter itself.",

@@ -28,8 +28,8 @@ from helpers.exercises.recognise import (
     shows,
     wrong_in,
 )
-from helpers.exercises.tensors import afterwards, note, readable
-from helpers.exercises.values import rows, same
+from helpers.exercises.tensors import afterwards, noted, readable
+from helpers.exercises.values import same
 
 _NUMBERS = numbers()
 
@@ -37,8 +37,9 @@ _NUMBERS = numbers()
 def _three_numbers(answer: object) -> object:
     """Read numbers as usual, but for rows that differ in length: no tensor has that shape."""
     value = plain(answer)
-    if is_a(value, tuple) and any(is_a(item, tuple) for item in value):
-        rows(value)
+    rows = value if is_a(value, tuple) else ()
+    if len({is_a(row, tuple) and len(row) for row in rows}) > 1:
+        raise NotRead("its rows differ in length")
     return _NUMBERS.read(answer)
 
 
@@ -63,7 +64,6 @@ def _pulled_back(x: list[float], arrives: list[float], power: str = "x**2") -> d
 
 
 def _other_pulled_back(random: Random) -> dict[str, object]:
-    """Draw different numbers, and a 0 among those that arrive."""
     x, arrives = random.sample(range(2, 7), 3), [0, *random.sample(range(3, 13), 2)]
     random.shuffle(arrives)
     power = random.choice(list(_POWERS))
@@ -78,19 +78,17 @@ def _known_pulled(x: list[float], arrives: list[float], n: int) -> dict[str, obj
     ]
     name = _NAMES[n]
     return {
-        "You gave the slopes themselves. You would get them if ones arrived, and here each"
-        " element begins with another number.": tuple(slopes),
-        f"You gave what arrives at the {name}. Its node multiplies that before anything reaches `x`.": (
-            tuple(arrives)
-        ),
+        "You gave the slopes themselves. You would get them if ones arrived, and here each element"
+        " begins with another number.": tuple(slopes),
+        f"You gave what arrives at the {name}. Its node multiplies that before anything reaches"
+        " `x`.": (tuple(arrives)),
         "You multiplied by the values of `y`. A node multiplies by its derivative.": (
             _product(arrives, values)
         ),
-        "You wrote None where nothing changes. None would mean that no gradient came. Here one"
-        " does come, and it is a number.": lambda seen, _: len(seen) == 3 and None in seen,
-        f"It runs. The {name} has several elements, and the line hands in a number for each of them.": (
-            "error"
-        ),
+        "You wrote None where nothing changes. None would mean that no gradient came. Here one does"
+        " come, and it is a number.": lambda seen, _: len(seen) == 3 and None in seen,
+        f"It runs. The {name} has several elements, and the line hands in a number for each of"
+        " them.": ("error"),
         "Where a 0 arrives you left the slope as it is. It is multiplied there, too.": tuple(
             no_zero
         ),
@@ -100,10 +98,10 @@ def _known_pulled(x: list[float], arrives: list[float], n: int) -> dict[str, obj
         f"A factor {n} came in once too often. Differentiate the {name} again.": (
             tuple([n * one for one in right])
         ),
-        "You let the 0 stop everything. It arrives at one element; at the others"
-        " something else arrives.": (0, 0, 0),
-        "Two of your three numbers are right. For the other one write down what"
-        f" arrives at that element, and the derivative of the {name} there, and multiply.": _two_right,
+        "You let the 0 stop everything. It arrives at one element; at the others something else"
+        " arrives.": (0, 0, 0),
+        "Two of your three numbers are right. For the other one write down what arrives at that"
+        f" element, and the derivative of the {name} there, and multiply.": _two_right,
     }
 
 
@@ -170,8 +168,7 @@ STARTS = Exercise(
     right="What you hand in has the shape of what you call it on, and one real element needs"
     " nothing handed in.",
     asked="Each line gets a fresh `y`. Which lines run without an error? Give a list of letters.",
-    vary=CALLS.vary,
-    **CALLS.of("abcdef"),
+    **CALLS.first("abcdef"),
     hints=(
         "Write the shape of what stands before `.backward` on each line, and next to it the shape"
         " of what is in it.",
@@ -185,14 +182,12 @@ _GIVEN = "v", "a", "b"
 
 
 def _pair_seen(returned: object, v: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> list[object]:
-    """See the gradients, and what the three tensors hold afterwards."""
     if type(returned) is dict and set(returned) == {"a", "b"}:
         returned = returned["a"], returned["b"]
     return [readable(one) for one in (returned, v, a, b)]
 
 
 def _quotients(numbers: list[float], v: list[float], a: list[float], b: list[float]) -> tuple:
-    """Return a case of three numbers, and one of three vectors."""
     single = "v, a, b = torch.tensor({}), torch.tensor({}), torch.tensor({})".format(*numbers)
     several = f"v = torch.tensor({v})\na, b = torch.tensor({a}), torch.tensor({b})"
     return made_by(single, *_GIVEN), made_by(several, *_GIVEN)
@@ -226,44 +221,40 @@ DIVISION = Exercise(
     principle="for each input a node hands on what arrives, times the slope in that input, with the"
     " other input held still.",
     known={
-        "After your function ran, a tensor that it was given holds other numbers than"
-        " before. `v`, `a` and `b` belong to whoever called: compute new tensors, without"
-        " writing in place.": wrong_in(1, 2, 3),
-        "You treated both inputs alike, as that engine does. In `a / b` they have"
-        " different parts: what becomes of the quotient when only `b` grows?": _formulas(
-            "v / b, v / a"
-        ),
-        "The sizes are right, a sign is not. Make the denominator a little larger:"
-        " where does the quotient go?": _formulas("v / b, v * a / b**2"),
-        "The sizes are right, both signs are not. Make only `a` a little larger, then"
-        " only `b`: where does the quotient go?": _formulas("-v / b, v * a / b**2"),
-        "You returned the derivatives. A node returns them times what arrives, and `v`"
-        " is not always 1.": _formulas("1 / b, -a / b**2"),
-        "Only your first gradient is multiplied by what arrives. `v` arrives at the"
-        " node, so it stands in both.": _formulas("v / b, -a / b**2"),
-        "Only your second gradient is multiplied by what arrives. `v` arrives at the"
-        " node, so it stands in both.": _formulas("1 / b, -v * a / b**2"),
+        "After your function ran, a tensor that it was given holds other numbers than before. `v`,"
+        " `a` and `b` belong"
+        " to whoever called: compute new tensors, without writing in place.": wrong_in(1, 2, 3),
+        "You treated both inputs alike, as that engine does. In `a / b` they have different parts:"
+        " what becomes of the quotient when only `b` grows?": _formulas("v / b, v / a"),
+        "The sizes are right, a sign is not. Make the denominator a little larger: where does the"
+        " quotient go?": _formulas("v / b, v * a / b**2"),
+        "The sizes are right, both signs are not. Make only `a` a little larger, then only `b`:"
+        " where does the quotient go?": _formulas("-v / b, v * a / b**2"),
+        "You returned the derivatives. A node returns them times what arrives, and `v` is not"
+        " always 1.": _formulas("1 / b, -a / b**2"),
+        "Only your first gradient is multiplied by what arrives. `v` arrives at the node, so it"
+        " stands in both.": _formulas("v / b, -a / b**2"),
+        "Only your second gradient is multiplied by what arrives. `v` arrives at the node, so it"
+        " stands in both.": _formulas("1 / b, -v * a / b**2"),
         "That is what the node of a product does: each factor gets the other one.": _formulas(
             "v * b, v * a"
         ),
-        "You returned the pair in the other order. The order is that of the inputs:"
-        " first for `a`.": _formulas("-v * a / b**2, v / b"),
-        "Your formulas would be right with the arguments in another order. They come"
-        " as `v, a, b`: first what arrives.": _formulas("v / b, -v * a / b**2", "a, b, v"),
+        "You returned the pair in the other order."
+        " The order is that of the inputs: first for `a`.": _formulas("-v * a / b**2, v / b"),
+        "Your formulas would be right with the arguments in another order. They come as `v, a, b`:"
+        " first what arrives.": _formulas("v / b, -v * a / b**2", "a, b, v"),
         "You added the two gradients up. They belong to two inputs: return a pair.": _formulas(
             "v / b - v * a / b**2"
         ),
-        "You returned a gradient for `a` only. Here `b` gets one as well: return a pair.": _formulas(
-            "v / b"
-        ),
-        "Your gradient for `a` is right, that for `b` is not. Write `a / b` as `a *"
-        " b**-1`, and differentiate with `a` held still.": _right_at(0),
-        "Your gradient for `b` is right, that for `a` is not. With `b` held still, `a"
-        " / b` is a number times `a`.": _right_at(1),
-        "You summed over the elements. Each element of `a` and of `b` has a gradient"
-        " of its own, so a gradient has the shape of its input.": _formulas(
-            "(v / b).sum(), (-v * a / b**2).sum()"
-        ),
+        "You returned"
+        " a gradient for `a` only. Here `b` gets one as well: return a pair.": _formulas("v / b"),
+        "Your gradient for `a` is right, that for `b` is not. Write `a / b` as `a * b**-1`, and"
+        " differentiate with `a` held still.": _right_at(0),
+        "Your gradient for `b` is right, that for `a` is not. With `b` held still, `a / b` is a"
+        " number times `a`.": _right_at(1),
+        "You summed over the elements. Each element of `a` and of `b` has a gradient of its own, so"
+        " a"
+        " gradient has the shape of its input.": _formulas("(v / b).sum(), (-v * a / b**2).sum()"),
     },
     hints=(
         "Differentiate `a / b` with respect to `a`, with `b` held still; then the other way round.",
@@ -291,7 +282,7 @@ def _is_running(function: Callable) -> bool:
 def _watched(f: Callable, x: torch.Tensor) -> tuple[Callable, torch.Tensor]:
     """Note each call of `f`, and what `x` holds."""
     _CALLED_BY_JACOBIAN.clear()
-    values = plain(x)
+    values = readable(x)
 
     def noted(x: torch.Tensor) -> torch.Tensor:
         _CALLED_BY_JACOBIAN.append(_is_running(jacobian))
@@ -304,18 +295,10 @@ def _watched(f: Callable, x: torch.Tensor) -> tuple[Callable, torch.Tensor]:
 _IN_JACOBIAN, _CHANGED, _NEVER_RAN = "jacobian ran", "x was changed", "f never ran"
 
 
-def _holds(x: torch.Tensor, values: tuple) -> bool:
-    try:
-        return same(plain(x), values)
-    except NotRead:
-        return False
-
-
 def _rows_seen(returned: object, f: Callable, x: torch.Tensor) -> object:
-    """Return what came, or a word for what is not allowed to whoever made it."""
     if any(_CALLED_BY_JACOBIAN):
         return _IN_JACOBIAN
-    if not _holds(x, f.values):
+    if not same(readable(x), f.values):
         return _CHANGED
     return returned if _CALLED_BY_JACOBIAN else _NEVER_RAN
 
@@ -364,54 +347,47 @@ ROWS = Exercise(
     right="Row by row the same matrix as torch's own, for a tall one and for a wide one.",
     principle="a backward that begins with `v` brings `v` times the Jacobian.",
     known={
-        "`jacobian` ran inside your function. This exercise asks you to go back yourself,"
-        " once for each element of `f(x)`. To compare with `jacobian`, call it outside.": shows(
-            _IN_JACOBIAN
-        ),
-        "After your function ran, `x` holds other numbers than before. It belongs to"
-        " whoever called: read it, and do not write into it.": shows(_CHANGED),
-        "Your function returned something and never called `f`. Its rows depend on"
-        " what `f` computes at `x`.": shows(_NEVER_RAN),
-        "Your first backward freed the saved tensors that the second one needs. Retain"
-        " them, or run `f` again for each row.": fails("a second time"),
-        "What you hand in does not have the shape of the output, and the output is"
-        " where it arrives. A one-hot vector has as many elements as the output.": fails(
-            "Mismatch in shape"
-        ),
-        "Each of your rows is still in a tuple: `grad` returns one, even for a single"
-        " tensor.": fails("but got tuple"),
-        "`grad` returns a tuple with one gradient for each tensor that you"
-        " differentiate by, and Python counts its entries from 0.": fails(
-            "tuple index out of range"
-        ),
-        "You used `f` itself where its result is wanted: `f` is a function, `f(x)` the"
-        " tensor that backward begins at.": fails("'function' object is not iterable"),
+        "`jacobian` ran inside your function. This exercise asks you to go back yourself, once for"
+        " each"
+        " element of `f(x)`. To compare with `jacobian`, call it outside.": shows(_IN_JACOBIAN),
+        "After your function ran, `x` holds other numbers than before. It belongs to whoever"
+        " called: read it, and do not write into it.": shows(_CHANGED),
+        "Your function returned something and never called `f`. Its rows depend on what `f`"
+        " computes at `x`.": shows(_NEVER_RAN),
+        "Your first backward freed the saved tensors that the second one needs. Retain them, or run"
+        " `f` again for each row.": fails("a second time"),
+        "What you hand in does not have the shape of the output, and the output is where it"
+        " arrives."
+        " A one-hot vector has as many elements as the output.": fails("Mismatch in shape"),
+        "Each of your rows is"
+        " still in a tuple: `grad` returns one, even for a single tensor.": fails("but got tuple"),
+        "`grad` returns a tuple with one gradient for each tensor that you differentiate by, and"
+        " Python counts its entries from 0.": fails("tuple index out of range"),
+        "You used `f` itself where its result is wanted: `f` is a function, `f(x)` the tensor that"
+        " backward begins at.": fails("'function' object is not iterable"),
         "`torch.eye` wants a size, the number of its rows, and not a tensor.": fails(
             "eye(): argument"
         ),
-        "You started at an output of several elements without saying with what. Which"
-        " vector picks out one row?": fails("only for scalar outputs"),
-        "All the numbers are there, and the matrix lies on its side: each backward gives a"
-        " row, and you laid them as columns.": like(_with_rows("torch.stack(rows, dim=1)")),
-        "You went back once, with ones: that adds all the rows up. A sum cannot be taken"
-        " apart again.": like(_with_rows("sum(rows)")),
-        "You went back once, from the first element of the output: that is one row. Each"
-        " element has one.": like(_with_rows("rows[0]")),
-        "Your matrix has one row, that of the output's first element. Each element has"
-        " a row.": like(_with_rows("rows[0][None]")),
-        "All the numbers are there, in one long vector: `torch.cat` puts the rows"
-        " behind each other. A matrix has them below each other.": like(
-            _with_rows("torch.cat(rows)")
-        ),
-        "All your rows are zeros. If you kept `x.grad` itself and emptied it with"
-        " `zero_()`, you emptied the row that you kept: it is the same tensor.": _kept_in_grad(
-            "x.grad", "x.grad.zero_()"
-        ),
-        "Your first row is right, and each later one has those before it in it:"
-        " `backward()` adds to `x.grad`. Use what returns the gradient, or empty `x.grad` in"
-        " between.": _kept_in_grad("x.grad.clone()"),
-        "All your rows are one tensor: you kept `x.grad` itself, and each `backward()`"
-        " added to it.": _kept_in_grad("x.grad"),
+        "You started at an output of several elements without saying with what. Which vector picks"
+        " out one row?": fails("only for scalar outputs"),
+        "All the numbers are there, and the matrix lies on its side: each backward gives a row, and"
+        " you laid them as columns.": like(_with_rows("torch.stack(rows, dim=1)")),
+        "You went back once, with ones: that adds all the rows up. A sum cannot be taken apart"
+        " again.": like(_with_rows("sum(rows)")),
+        "You went back once, from the first element of the output: that is one row. Each element"
+        " has one.": like(_with_rows("rows[0]")),
+        "Your matrix has one row, that of"
+        " the output's first element. Each element has a row.": like(_with_rows("rows[0][None]")),
+        "All the numbers are there, in one long vector: `torch.cat` puts the rows behind each"
+        " other. A matrix has them below each other.": like(_with_rows("torch.cat(rows)")),
+        "All your rows are zeros. If you kept `x.grad` itself and emptied it with `zero_()`, you"
+        " emptied"
+        " the row that you kept: it is the same tensor.": _kept_in_grad("x.grad", "x.grad.zero_()"),
+        "Your first row is right, and each later one has those before it in it: `backward()` adds"
+        " to `x.grad`. Use what"
+        " returns the gradient, or empty `x.grad` in between.": _kept_in_grad("x.grad.clone()"),
+        "All your rows are one tensor:"
+        " you kept `x.grad` itself, and each `backward()` added to it.": _kept_in_grad("x.grad"),
     },
     hints=(
         "`y = f(x)` has `len(y)` elements, so `torch.eye(len(y))` has the one-hot vectors as its"
@@ -427,7 +403,6 @@ ROWS = Exercise(
 def _value_and_gradient(
     returned: object, points: torch.Tensor, centre: torch.Tensor
 ) -> list[object]:
-    """See the number that came back, and what backward from it brings to `centre`."""
     gradient = guarded(lambda: grad(returned, centre, allow_unused=True)[0])
     return [readable(returned), readable(None if is_a(gradient, Failed) else gradient)]
 
@@ -441,7 +416,6 @@ _WITH = "def answer(points, centre):\n    squares = ((points - centre) ** 2).sum
 
 
 def _distances(points: list[list[float]], centre: list[float]) -> tuple:
-    """Return a case of some points and a centre."""
     code = f"points = torch.tensor({points})\ncentre = torch.tensor({centre}, requires_grad=True)"
     return (made_by(code, "points", "centre"),)
 
@@ -465,23 +439,21 @@ CASE = Exercise(
     principle="make the input safe before the operation whose slope is infinite, not its result"
     " afterwards.",
     known={
-        "The gradient is still NaN. Backward goes through every root that you took,"
-        " also through one whose result you replaced. What must never reach the root?": _is_nan,
-        "No gradient reaches `centre`. Something cut the path, such as `detach()`,"
-        " `no_grad()` or a plain number in place of a tensor.": each_has(1, None),
-        "You left the root out, so far points count too much. The mean of the"
-        " distances is asked for, not of their squares.": like(_WITH + "squares.mean()"),
-        "Your gradient is right, and your loss is not. A point on the centre has the"
-        " distance 0: put that back after the root.": right_in(1),
-        "You left the point on the centre out, and so divide by one point too few."
-        " Its distance is 0, and it counts.": like(_WITH + "squares[squares > 0].sqrt().mean()"),
+        "The gradient is still NaN. Backward goes through every root that you took, also through"
+        " one whose result you replaced. What must never reach the root?": _is_nan,
+        "No gradient reaches `centre`. Something cut the path, such as `detach()`, `no_grad()` or a"
+        " plain number in place of a tensor.": each_has(1, None),
+        "You left the root out, so far points count too much. The mean of the distances is asked"
+        " for, not of their squares.": like(_WITH + "squares.mean()"),
+        "Your gradient is right, and your loss is not. A point on the centre has the distance 0:"
+        " put that back after the root.": right_in(1),
+        "You left the point on the centre out, and so divide by one point too few. Its distance is"
+        " 0, and it counts.": like(_WITH + "squares[squares > 0].sqrt().mean()"),
         "You returned the sum of the distances. Divide it by the number of points.": like(
             _WITH + "torch.where(squares > 0, squares, 1e-12).sqrt().sum()"
         ),
-        "Your loss is right, and the gradient is not: the point on the centre pulls,"
-        " and it should not. Did you move it aside a little? It then pulls with full force.": right_in(
-            0
-        ),
+        "Your loss is right, and the gradient is not: the point on the centre pulls, and it should"
+        " not. Did you move it aside a little? It then pulls with full force.": right_in(0),
     },
     hints=(
         "Step through the lab once more. Which number must never reach the root?",
@@ -524,17 +496,11 @@ _CHECKED = (
 
 
 def _checked(number: float) -> tuple:
-    """Return the cases of a function and its inputs, one of which holds this number."""
     cases = []
     for line, f, names in _CHECKED:
         code = f"{line.replace('@', str(number))}\nf = {f}"
-        cases.append(made_by(code, "f", *names.split(", "), then=_with_inputs))
+        cases.append(made_by(code, "f", *names.split(", "), then=noted))
     return tuple(cases)
-
-
-def _with_inputs(f: Callable, *inputs: torch.Tensor) -> tuple:
-    note(inputs)
-    return f, *inputs
 
 
 _AGREES = """
@@ -574,21 +540,20 @@ AGREES = Exercise(
     cases=lambda random: _checked(random.choice((1.5, 2.5, 3.0, 3.5))),
     right="Keep it for every backward that you write, or that you do not trust.",
     known={
-        "An input is no longer what it was, or it has a `.grad` now. Work on copies: `x.detach().double()`, and"
-        " `clone()` before you move an element.": wrong_in(1),
-        "You said True to a wrong gradient. Here a factor is detached, so backward leaves half of the slope"
-        " out.": first_wrong(1),
-        "You trusted the first input, and here the gradient of the second one is missing. Measure by each"
-        " input.": first_wrong(2),
-        "This gradient is right. In float32 or half precision, rounding spoils the slope that you measure. Compute"
-        " with copies in `double()`.": lambda seen, right: (
+        "An input is no longer what it was, or it has a `.grad` now. Work on copies:"
+        " `x.detach().double()`, and `clone()` before you move an element.": wrong_in(1),
+        "You said True to a wrong gradient. Here a factor is detached, so backward leaves half of"
+        " the slope out.": first_wrong(1),
+        "You trusted the first input, and here the gradient of the second one is missing. Measure"
+        " by each input.": first_wrong(2),
+        "This gradient is right. In float32 or half precision, rounding spoils the slope that you"
+        " measure. Compute with copies in `double()`.": lambda seen, right: (
             first_wrong(3)(seen, right) or first_wrong(4)(seen, right)
         ),
-        "No path leads from the result to this input, and torch says so. Pass `allow_unused=True`: its gradient is"
-        " None, and its slope is 0.": fails("appears to not have been used"),
-        "Integers have no slope. Hand such an input on as it came, and measure by the others.": fails(
-            "can require gradients", "used as indices"
-        ),
+        "No path leads from the result to this input, and torch says so. Pass `allow_unused=True`:"
+        " its gradient is None, and its slope is 0.": fails("appears to not have been used"),
+        "Integers have no slope. Hand such an input on as"
+        " it came, and measure by the others.": fails("can require gradients", "used as indices"),
     },
     hints=(
         "Write `slope(f, inputs, which, at)` first: move one element of a copy by h and by -h, and divide the"

@@ -9,13 +9,13 @@ from torch import nn
 
 from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
+from helpers.exercises.programs import slope
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import numbers
 from helpers.exercises.recognise import both, each_has, fails, like, right_in, shows
-from helpers.exercises.tensors import readable
+from helpers.exercises.tensors import afterwards, noted, readable
 from helpers.exercises.values import same
 from helpers.moons import moons
 
@@ -32,22 +32,6 @@ answer = [p, q]
 """
 
 
-def _value(data: Data, terms: str) -> float:
-    """Return the value of the sum of these terms, such as "ab" for the first two."""
-    return sum(eval(data[term], {"x": data["x"]}) for term in terms)
-
-
-def _sent(*choices: str) -> Callable:
-    """Return what gives the gradients that sums of terms send to `x`, one for each choice of them."""
-
-    def gradients(data: Data) -> tuple[float, ...]:
-        x = torch.tensor(data["x"], requires_grad=True)
-        sums = [_value(data | {"x": x}, terms) for terms in choices]
-        return tuple(torch.autograd.grad(each, x)[0].item() for each in sums)
-
-    return gradients
-
-
 def _other_calls(random: Random) -> Data:
     """Draw a number, and terms in it, of which at most one of each two calls has a power."""
     terms = [f"{factor} * x" for factor in random.sample(range(2, 15), 5)]
@@ -56,62 +40,64 @@ def _other_calls(random: Random) -> Data:
     return dict(zip("xabcde", [float(random.randint(2, 5)), *terms], strict=True))
 
 
-CALLED = Quantities(
-    program=_CALLS.format_map,
-    data={"x": 2.0, "a": "3 * x", "b": "5 * x", "c": "10 * x", "d": "x**2", "e": "2 * x"},
-    draw=_other_calls,
-    places=(
-        Place(
-            "`p`",
-            "the sum of what the first two calls send, each along all of its paths",
-            {
-                "what the second call alone sends, `({c}).backward()`": _sent("c"),
-                "what the first call alone sends, `({a} + {b}).backward()`": _sent("ab"),
-                "what both calls send without one of the two paths of the first": _sent("ac", "bc"),
-                "what one path of the first call sends": _sent("a", "b"),
-                "what the values of `{a} + {b}` and `{c}` add up to, not their gradients": lambda d: (
-                    _value(d, "abc")
-                ),
-            },
-        ),
-        Place(
-            "`q`",
-            "the sum of what the last two calls send, beginning at zero",
-            {
-                "what the values of `{d}` and `{e}` add up to, not their gradients": lambda d: (
-                    _value(d, "de")
-                ),
-                "what you get if nothing had been emptied": _sent("abcde", "cde", "abde"),
-                "what `({d}).backward()` alone sends": _sent("d"),
-                "what `({e}).backward()` alone sends": _sent("e"),
-            },
-        ),
-    ),
-    own={
-        "You let each call write over the one before. `backward()` adds to what `.grad` holds.": (
-            lambda d, seen: same(seen, _sent("c", "e")(d))
-        ),
-        "Your `p` is 0. It was read before `zero_()` ran, and `item()` gave a plain number, which no later"
-        " line changes.": lambda _, seen: seen[0] == 0,
-        "0 is in `x.grad` right after `zero_()`. Two more calls come before `q` is read, and each adds its"
-        " gradient.": lambda _, seen: seen[1] == 0,
-        "`zero_()` does not take the tensor in `.grad` away. It writes zeros to it, and then two more calls"
-        " add theirs.": lambda _, seen: seen[1] is None,
-    },
-)
-
 CALLS = Exercise(
     id="06.1",
-    reader=numbers(),
     right="Two paths and two calls were added the same way, and after `zero_()` the adding began anew.",
     principle="`backward()` adds to what `.grad` holds, and `zero_()` writes zeros over it.",
-    quantities=CALLED,
+    quantities=Quantities(
+        program=_CALLS.format_map,
+        data={"x": 2.0, "a": "3 * x", "b": "5 * x", "c": "10 * x", "d": "x**2", "e": "2 * x"},
+        draw=_other_calls,
+        places=(
+            Place(
+                "`p`",
+                "the sum of what the first two calls send, each along all of its paths",
+                {
+                    "what the second call alone sends, `({c}).backward()`": "slope(c, 'x')",
+                    "what the"
+                    " first call alone sends, `({a} + {b}).backward()`": "slope(f'{a} + {b}', 'x')",
+                    "what both calls send without one of the two paths of the first": (
+                        "slope(f'{a} + {c}', 'x'), slope(f'{b} + {c}', 'x')"
+                    ),
+                    "what one path of the first call sends": "slope(a, 'x'), slope(b, 'x')",
+                    "what the values of `{a} + {b}` and `{c}` add up to, not their gradients": (
+                        "value(f'{a} + {b} + {c}')"
+                    ),
+                },
+            ),
+            Place(
+                "`q`",
+                "the sum of what the last two calls send, beginning at zero",
+                {
+                    "what the values"
+                    " of `{d}` and `{e}` add up to, not their gradients": "value(f'{d} + {e}')",
+                    "what you get if nothing had been emptied": (
+                        "slope(f'{a} + {b} + {c} + {d} + {e}', 'x'), slope(f'{c} + {d} + {e}', 'x'),"
+                        " slope(f'{a} + {b} + {d} + {e}', 'x')"
+                    ),
+                    "what `({d}).backward()` alone sends": "slope(d, 'x')",
+                    "what `({e}).backward()` alone sends": "slope(e, 'x')",
+                },
+            ),
+        ),
+        own={
+            "You let each call write"
+            " over the one before. `backward()` adds to what `.grad` holds.": (
+                lambda d, seen: same(seen, (slope(d["c"], d, "x"), slope(d["e"], d, "x")))
+            ),
+            "Your `p` is 0. It was read before `zero_()` ran, and `item()` gave a plain number,"
+            " which no later line changes.": lambda _, seen: seen[0] == 0,
+            "0 is in `x.grad` right after `zero_()`. Two more calls come before `q` is read, and"
+            " each adds its gradient.": lambda _, seen: seen[1] == 0,
+            "`zero_()` does not take the tensor in `.grad` away. It writes zeros to it, and then"
+            " two more calls add theirs.": lambda _, seen: seen[1] is None,
+        },
+    ),
     asked="What are `p` and `q`? Give a list of two numbers.",
     hints=(
         "Write down what each of the four `backward()` calls sends to `x`; the first call has two paths.",
         "`p` is the sum of what calls 1 and 2 sent; `q` is that of calls 3 and 4 alone.",
     ),
-    solution=CALLED.code,
 )
 
 _HOLDERS = """
@@ -137,78 +123,72 @@ _EMPTIES = "x.grad.zero_()", "x.grad.mul_(0)", "x.grad.detach().zero_()"
 
 
 def _other_factors(random: Random) -> Data:
-    """Draw three factors, and how `.grad` is copied, let go of and emptied."""
     lines = map(random.choice, (_COPIES, _DROPS, _EMPTIES))
     data = dict(zip("abc", random.sample(range(2, 15), 3), strict=True))
     return data | dict(zip(("copy", "drop", "empty"), lines, strict=True))
 
 
-HELD = Quantities(
-    program=_HOLDERS.format_map,
-    data={"a": 3, "b": 3, "c": 5, "copy": _COPIES[0], "drop": _DROPS[0], "empty": _EMPTIES[0]},
-    draw=_other_factors,
-    places=(
-        Place(
-            "`g`",
-            "what the calls before `{drop}` write to the tensor that `g` names",
-            {
-                "what was there when `g` got its name": lambda d: d["a"],
-                "what the last line writes, but it writes to another tensor": 0,
-                _THIRD: lambda d: d["c"],
-                _ALL_THREE: lambda d: d["a"] + d["b"] + d["c"],
-                "what the first and the third call send": lambda d: d["a"] + d["c"],
-            },
-        ),
-        Place(
-            "`h`",
-            "what `x.grad` held when `{copy}` made a tensor that no later line knows",
-            {
-                "no tensor, but `{copy}` made one": None,
-                _TWO: lambda d: d["a"] + d["b"],
-                "what the last line writes, but it writes to another tensor": 0,
-                _THIRD: lambda d: d["c"],
-                _ALL_THREE: lambda d: d["a"] + d["b"] + d["c"],
-            },
-        ),
-        Place(
-            "`k`",
-            "what the last line leaves in the tensor that `k` names",
-            {
-                "what was there before the last line": lambda d: d["c"],
-                _ALL_THREE: lambda d: d["a"] + d["b"] + d["c"],
-                _TWO: lambda d: d["a"] + d["b"],
-                "what the first call sends": lambda d: d["a"],
-            },
-        ),
-    ),
-    own={
-        "You noted three numbers at three moments. `g` and `k` are names of tensors, and what is written to"
-        " such a tensor later shows under its name.": lambda d, seen: same(
-            seen, (d["a"], d["a"], d["c"])
-        ),
-        "The line before the third call only takes the name away: what `g` holds is still there.": (
-            lambda _, seen: seen[0] is None
-        ),
-        "The last line takes no tensor away. It writes a zero into the one that `k` names.": (
-            lambda _, seen: seen[2] is None
-        ),
-    },
-)
-
 HOLDERS = Exercise(
     id="06.2",
-    reader=numbers(),
     right="Backward or the last line went on writing to the tensors that `g` and `k` name, and `h` is a copy.",
     asked="What do `g`, `h` and `k` hold at the end? Give a list of three numbers.",
     principle="a name stands for a tensor, so a write to that tensor shows under each of its names, and under no"
     " copy's.",
-    quantities=HELD,
+    quantities=Quantities(
+        program=_HOLDERS.format_map,
+        data={"a": 3, "b": 3, "c": 5, "copy": _COPIES[0], "drop": _DROPS[0], "empty": _EMPTIES[0]},
+        draw=_other_factors,
+        places=(
+            Place(
+                "`g`",
+                "what the calls before `{drop}` write to the tensor that `g` names",
+                {
+                    "what was there when `g` got its name": "a",
+                    "what the last line writes, but it writes to another tensor": 0,
+                    _THIRD: "c",
+                    _ALL_THREE: "a + b + c",
+                    "what the first and the third call send": "a + c",
+                },
+            ),
+            Place(
+                "`h`",
+                "what `x.grad` held when `{copy}` made a tensor that no later line knows",
+                {
+                    "no tensor, but `{copy}` made one": None,
+                    _TWO: "a + b",
+                    "what the last line writes, but it writes to another tensor": 0,
+                    _THIRD: "c",
+                    _ALL_THREE: "a + b + c",
+                },
+            ),
+            Place(
+                "`k`",
+                "what the last line leaves in the tensor that `k` names",
+                {
+                    "what was there before the last line": "c",
+                    _ALL_THREE: "a + b + c",
+                    _TWO: "a + b",
+                    "what the first call sends": "a",
+                },
+            ),
+        ),
+        own={
+            "You noted three numbers at three moments. `g` and `k` are names of tensors, and what"
+            " is written to such a tensor later shows under its name.": lambda d, seen: same(
+                seen, (d["a"], d["a"], d["c"])
+            ),
+            "The line before the third call only takes the name away: what `g` holds is still"
+            " there.": (lambda _, seen: seen[0] is None),
+            "The last line takes no tensor away. It writes a zero into the one that `k` names.": (
+                lambda _, seen: seen[2] is None
+            ),
+        },
+    ),
     hints=(
         "Draw a box for each tensor that ever was in `x.grad`, and one for the clone. Which name leads to which box?",
         "The second `backward()` adds in place. The line after it lets go of a box, and the last line empties the"
         " box that is there.",
     ),
-    solution=HELD.code,
 )
 
 
@@ -246,9 +226,6 @@ def _other_cases(random: Random) -> tuple:
 
 
 def _left(returned: object, model: nn.Linear, portions: list) -> object:
-    """See both gradients, how many backward calls reached the weight, and whether weights are as
-    they were.
-    """
     weights = [readable(model.weight), readable(model.bias)]
     kept = weights == [((0.5, -1.0),), (0.25,)] and model.weight.requires_grad
     grads = [readable(model.weight.grad), readable(model.bias.grad)]
@@ -260,7 +237,6 @@ def _calls(seen: tuple) -> list[int]:
 
 
 def _loop(loss: str, before: str = "model.zero_grad()", each: str = "pass") -> str:
-    """Return the source of an answer whose loop goes back from one loss."""
     return f"""
 def answer(model, portions):
     count = sum(len(part) for part, _ in portions)
@@ -283,43 +259,41 @@ CASE = Exercise(
     principle="`backward()` adds the gradient of what you call it on, so you decide how much a portion counts when you"
     " scale its loss.",
     known={
-        "You changed the weights themselves. Only their gradients are asked for, and the optimizer makes the"
-        " step later.": shows("changed"),
+        "You changed the weights themselves. Only their gradients are asked for, and the optimizer"
+        " makes the step later.": shows("changed"),
         "The gradients arrived, and then you emptied them again. Empty them once, before the first"
         " portion.": lambda seen, _: (
             min(_calls(seen), default=0) > 1
             and all(is_a(case, tuple) and case[0] in (None, ((0, 0),)) for case in seen)
         ),
-        "No call of `backward()` reached the weight. Call it on a loss of the model, once for each portion.": each_has(
-            2, 0
-        ),
-        "The gradients are right, and you went back once for all points together. Then the graph keeps what"
-        " it saved for all of them until that call. With one call for each portion it keeps a portion's.": both(
-            each_has(2, 1), right_in(0, 1)
-        ),
-        "Only one call of `backward()` reached the weight, and there are several portions. Does it stand"
-        " inside the loop?": each_has(2, 1),
-        "You added the portions' means in full, as the program of the first page does. In the mean over all points,"
+        "No call of `backward()` reached the weight. Call it on a loss of the model, once for each"
+        " portion.": each_has(2, 0),
+        "The gradients are right, and you went back once for all points together. Then the graph"
+        " keeps what it saved for all of them until that call. With one call for each portion it"
+        " keeps a portion's.": both(each_has(2, 1), right_in(0, 1)),
+        "Only one call of `backward()` reached the weight, and there are several portions. Does it"
+        " stand inside the loop?": each_has(2, 1),
+        "You added the portions' means in full, as the program of the first page does. In the mean"
+        " over all points,"
         " a portion counts for its share of the points.": like(_loop("errors.mean()"), 0, 1),
-        "Two things are missing. What an earlier step left in `.grad` is still in your sum. And a portion does not"
-        " count for its share of the points.": like(_loop("errors.mean()", "pass"), 0, 1),
-        "Two things are missing. What an earlier step left in `.grad` is still in your sum. And you divided by the"
-        " number of portions, so a point in a small portion counts too much.": like(
-            _loop("errors.mean() / len(portions)", "pass"), 0, 1
-        ),
-        "You divided by the number of portions. That is right while they are equal. Here they are not, so a point in"
-        " a small portion counts too much.": like(_loop("errors.mean() / len(portions)"), 0, 1),
-        "You weighed the portions rightly. But what an earlier step left in `.grad` is still in your sum.": like(
-            _loop("errors.sum() / count", "pass"), 0, 1
-        ),
+        "Two things are missing. What an earlier step left in `.grad` is still in your sum. And a"
+        " portion"
+        " does not count for its share of the points.": like(_loop("errors.mean()", "pass"), 0, 1),
+        "Two things are missing. What an earlier step left in `.grad` is still in your sum. And you"
+        " divided by the number of portions, so a point in a small"
+        " portion counts too much.": like(_loop("errors.mean() / len(portions)", "pass"), 0, 1),
+        "You divided by the number of portions. That is right while they are equal. Here they are"
+        " not, so a point"
+        " in a small portion counts too much.": like(_loop("errors.mean() / len(portions)"), 0, 1),
+        "You weighed the portions rightly. But what an earlier step left in `.grad` is still in"
+        " your sum.": like(_loop("errors.sum() / count", "pass"), 0, 1),
         "You empty `.grad` in every round, so only the last portion is left. Empty it once, before"
         " the first one.": like(_loop("errors.sum() / count", each="model.zero_grad()"), 0, 1),
-        "Each point counts the same, which is good. But this is the gradient of a sum over all points, and the loss"
-        " is their mean.": like(_loop("errors.sum()"), 0, 1),
+        "Each point counts the same, which is good. But this is the gradient of a sum over all"
+        " points, and the loss is their mean.": like(_loop("errors.sum()"), 0, 1),
         "`zero_()` needs a tensor to write to, and in one of the cases `.grad` is still None. Use"
-        " `model.zero_grad()`, which works in both.": fails(
-            "'NoneType' object has no attribute 'zero_'"
-        ),
+        " `model.zero_grad()`,"
+        " which works in both.": fails("'NoneType' object has no attribute 'zero_'"),
     },
     hints=(
         "How much would each portion count in the mean over all points? And what was in `.grad` before you began?",
@@ -381,33 +355,25 @@ STAYS = Exercise(
     right="After these lines `w.grad` is None, and SGD skips `w`. A zero is a gradient, and the weight decays.",
     asked="*One* of the lines runs, and then `sgd.step()`. With which of them does `w` stay where it is?"
     " Give a list of letters.",
-    vary=LEFT.vary,
     hints=(
         "For each line ask what is in `w.grad` when the step comes: a tensor, or None?",
         "SGD adds the decay to any gradient that is there, and to a zero as well.",
     ),
-    **LEFT.of("abcdef"),
+    **LEFT.first("abcdef"),
 )
 
-LINES = Faults(
-    (
-        Program(
-            """
+LINES = Faults("""
 w = torch.tensor({a}.0, requires_grad=True)
 ({b} * w).backward()
 first = w.grad.clone()
 ({c} * w).backward()
 both = w.grad.item()
 print(first.item() + {c}, both)
-""",
-            "[first.item() + {c}, both]",
-            {
-                3: ("first = w.grad", "first = w.grad.detach()"),
-                4: ("torch.autograd.grad({c} * w, w)",),
-            },
-        ),
-        Program(
-            """
+look at: [first.item() + {c}, both]
+3: first = w.grad
+3: first = w.grad.detach()
+4: torch.autograd.grad({c} * w, w)
+
 d = torch.tensor([{a}.0, {b}.0, {c}.0])
 w = torch.tensor(1.0, requires_grad=True)
 for part in d.split(2):
@@ -417,15 +383,11 @@ for part in d.split(2):
 whole = ((w * d) ** 2).mean()
 (wanted,) = torch.autograd.grad(whole, w)
 print(w.grad.item(), wanted.item())
-""",
-            "round(w.grad.item() - wanted.item(), 3)",
-            {
-                5: ("    share = loss / len(part)", "    share = loss / 2"),
-                6: ("    loss.backward()",),
-            },
-        ),
-        Program(
-            """
+look at: round(w.grad.item() - wanted.item(), 3)
+5: share = loss / len(part)
+5: share = loss / 2
+6: loss.backward()
+
 d = torch.tensor([{a}.0, {b}.0, {c}.0, {d}.0])
 w = torch.tensor(1.0, requires_grad=True)
 sgd = torch.optim.SGD([w], lr=0.1)
@@ -435,30 +397,22 @@ for step in range(2):
         loss = (w * part).mean() / 2
         loss.backward()
 print(w.grad.item(), d.mean().item())
-""",
-            "round(w.grad.item() - d.mean().item(), 3)",
-            {
-                5: ("    sgd.zero_grad", "    w.zero_grad = None"),
-                8: ("        torch.autograd.grad(loss, w)",),
-            },
-        ),
-        Program(
-            """
+look at: round(w.grad.item() - d.mean().item(), 3)
+5: sgd.zero_grad
+5: w.zero_grad = None
+8: torch.autograd.grad(loss, w)
+
 w, log = torch.tensor(1.0, requires_grad=True), []
 for factor in ({a}, {b}, {c}):
     w.grad = None
     (factor * w).backward()
     log.append(w.grad)
 print(sum(log).item(), {a} + {b} + {c})
-""",
-            "sum(log).item()",
-            {
-                3: ("    w.grad is None", "    w.requires_grad_()"),
-                5: ("    log.append(factor * w.grad)",),
-            },
-        ),
-    )
-)
+look at: sum(log).item()
+3: w.grad is None
+3: w.requires_grad_()
+5: log.append(factor * w.grad)
+""")
 
 LINE = Exercise(
     id="06.7",
@@ -476,14 +430,7 @@ LINE = Exercise(
 )
 
 
-def _given(model: nn.Module) -> nn.Module:
-    """Let a model know its gradients as they are given."""
-    model.given = [(one, one.grad, readable(one.grad)) for one in model.parameters()]
-    return model
-
-
 def _models(a: int, b: int) -> tuple:
-    """Return cases of models whose gradients were set by hand."""
     codes = (
         f"model = nn.Linear(2, 1)\nmodel.weight.grad = torch.tensor([[3.0, 4.0]])\n"
         f"model.bias.grad = torch.tensor([{a}.0])",
@@ -497,19 +444,16 @@ def _models(a: int, b: int) -> tuple:
         f"model.weight.grad = torch.full((1, 4), {a + 30}000.0, dtype=torch.half)",
         "model = nn.Sequential()",
     )
-    return tuple(made_by(code, "model", then=_given) for code in codes)
+    return tuple(made_by(code, "model", then=noted) for code in codes)
 
 
 def _logged(returned: object, model: nn.Module) -> list[object]:
-    """See the names and numbers of a log's line, of which kind they are, and the gradients afterwards."""
-    kept = all(one.grad is grad and readable(grad) == old for one, grad, old in model.given)
-    after = "as they were" if kept else "changed"
     if not is_a(returned, dict):
-        return ["no dict", readable(returned), "", after]
+        return ["no dict", readable(returned), "", afterwards()]
     pairs = [(str(readable(key)), readable(value)) for key, value in dict.items(returned)]
     pairs.sort(key=lambda pair: pair[0])
     kind = "tensors" if any(is_a(one, torch.Tensor) for one in dict.values(returned)) else "numbers"
-    return [[name for name, _ in pairs], pairs, kind, after]
+    return [[name for name, _ in pairs], pairs, kind, afterwards()]
 
 
 def _other_names(seen: tuple, right: tuple) -> bool:
@@ -552,18 +496,17 @@ LOGGER = Exercise(
     " too much.",
     principle="each parameter has a line, with a number or with None, and looking at a gradient leaves it as it was.",
     known={
-        "You changed what is in the model's `.grad`. A logger only looks, and the optimizer comes after it.": shows(
-            "changed"
-        ),
+        "You changed what is in the model's `.grad`. A logger only looks, and the optimizer comes"
+        " after it.": shows("changed"),
         "Somewhere `.grad` is None, and None has no norm. Ask for it before you compute.": fails(
             "NoneType"
         ),
-        "You leave somebody out, or name somebody twice. Every parameter has a line under the name that"
-        " `named_parameters()` gives it, and `all` comes with them.": _other_names,
-        "You wrote 0 where no gradient came. SGD treats a zero and None differently, so the log should"
-        " say which it was: None.": _zero_for_none,
-        "In half precision no number is above 65504, so your norm became `inf`. Take the gradient as float32 first:"
-        " `.float()`.": _overflows,
+        "You leave somebody out, or name somebody twice. Every parameter has a line under the name"
+        " that `named_parameters()` gives it, and `all` comes with them.": _other_names,
+        "You wrote 0 where no gradient came. SGD treats a zero and None differently, so the log"
+        " should say which it was: None.": _zero_for_none,
+        "In half precision no number is above 65504, so your norm became `inf`. Take the gradient"
+        " as float32 first: `.float()`.": _overflows,
         "Each norm is right, but `all` is not. It is the root of the sum of the *squared* norms,"
         " and 0 if no gradient came.": _adds_norms,
     },

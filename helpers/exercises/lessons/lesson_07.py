@@ -11,11 +11,10 @@ from autograd_graphs.looking.saved_tensors import saved
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import number
 from helpers.exercises.recognise import When, always, fails, like, shows, wrong_in
 from helpers.exercises.tensors import readable
 
@@ -71,12 +70,11 @@ KEEPERS = Exercise(
     right="Each of them is a tensor that leads to that node, or holds one.",
     asked="After `loss.backward()` *one* of the lines runs, its result is kept, and then comes `del loss`."
     " With which of them does the node of `loss` stay alive? Give a list of letters.",
-    vary=RESULTS.vary,
     hints=(
         "For each letter ask: is there a tensor in it, and does that tensor have a `grad_fn`?",
         "Run the line and look: is it `loss` itself, and what is the `grad_fn` of a tensor in it?",
     ),
-    **RESULTS.of("pqrstu"),
+    **RESULTS.first("pqrstu"),
 )
 
 
@@ -85,7 +83,6 @@ def _start(value: float, *inputs: float) -> tuple[torch.Tensor, list[float]]:
 
 
 def _trained(returned: object, w: torch.Tensor, inputs: list[float]) -> object:
-    """See where `w` has come to, and whether it still is a leaf that learns."""
     return [readable(w), "learns" if w.is_leaf and w.requires_grad else "does not learn"]
 
 
@@ -132,34 +129,33 @@ CASE = Exercise(
     right="The number went on from step to step, and its history stayed behind. Now say why the flag was not the answer.",
     principle="`backward()` walks all the history that its tensor has. `detach()` keeps the number and leaves the history.",
     known={
-        "The second step still goes back into the first one, whose saved tensors are freed. Which name"
-        " carries the history of step one into step two?": fails("a second time"),
-        "With the flag you get one step further. Then backward reaches a product that saved `w` before you"
-        " changed it, and refuses. The old steps should not be there at all.": fails(
-            "modified by an inplace operation"
-        ),
+        "The second step still goes back into the first one, whose saved tensors are freed. Which"
+        " name carries the history of step one into step two?": fails("a second time"),
+        "With the flag you get one step further. Then backward reaches a product that saved `w`"
+        " before you changed it, and refuses."
+        " The old steps should not be there at all.": fails("modified by an inplace operation"),
         "You cut too early: this loss has no history left, so nothing leads back to `w`. Cut after"
-        " `backward()`, when the step has used its history.": fails(
-            "does not require grad and does not have a grad_fn"
-        ),
-        "Every step begins at 0.5 again. You left the history behind, and the number with it.": like(
+        " `backward()`, when the"
+        " step has used its history.": fails("does not require grad and does not have a grad_fn"),
+        "Every"
+        " step begins at 0.5 again. You left the history behind, and the number with it.": like(
             _LOOP.replace(
                 "        h = torch.tanh", "        h = torch.tensor(0.5)\n        h = torch.tanh"
             )
         ),
-        "You add up the losses and take one step at the end. That is right when earlier steps should count."
+        "You add up the losses and take one step at the end. That is right when earlier steps"
+        " should count."
         " Here each step moves `w` by its own gradient.": like(_AT_THE_END.format(loss="total")),
-        "Only the last loss goes back, and `w` moves once. Each step has a loss, and moves `w`.": like(
-            _AT_THE_END.format(loss="(h - 0.9) ** 2")
+        "Only the last loss goes back, and `w` moves once."
+        " Each step has a loss, and moves `w`.": like(_AT_THE_END.format(loss="(h - 0.9) ** 2")),
+        "The history is cut, but nobody empties `w.grad`, so each step uses the gradients of all"
+        " steps so far.": like(
+            _LOOP.replace("        w.grad = None\n", "        h = h.detach()\n")
         ),
-        "The history is cut, but nobody empties `w.grad`, so each step uses the gradients of all steps so"
-        " far.": like(_LOOP.replace("        w.grad = None\n", "        h = h.detach()\n")),
-        "Afterwards your `w` cannot learn any more. It has to stay a leaf that requires grad.": always(
-            "does not learn"
-        ),
-        "Your `w` is where it started. Each step has to move it, in place and under `torch.no_grad()`.": like(
-            "def answer(w, inputs): return 0", 0
-        ),
+        "Afterwards your `w` cannot"
+        " learn any more. It has to stay a leaf that requires grad.": always("does not learn"),
+        "Your `w` is where it started. Each step has to move it, in place and under"
+        " `torch.no_grad()`.": like("def answer(w, inputs): return 0", 0),
     },
     hints=(
         "What does step two need from step one: the number in `h`, its history, or both?",
@@ -169,27 +165,15 @@ CASE = Exercise(
 )
 
 
-class _Losses(list):
-    """Be the list of losses, and know the node of their trunk, and `w` as it was: a student may empty the list, or
-    fill it anew.
-    """
-
-    def __init__(self, w: torch.Tensor, trunk: torch.Tensor, losses: list[torch.Tensor]) -> None:
-        super().__init__(losses)
-        self.trunk = trunk.grad_fn
-        self.start = readable(w)
+def _with_trunk(w: torch.Tensor, h: torch.Tensor, losses: list) -> tuple[list, torch.Tensor]:
+    """Let `w` know how it was, and the node of the trunk: a student may empty the list."""
+    w.trunk, w.start = h.grad_fn, readable(w)
+    return losses, w
 
 
-def _with_trunk(w: torch.Tensor, h: torch.Tensor, losses: list) -> tuple[_Losses, torch.Tensor]:
-    return _Losses(w, h, losses), w
-
-
-def _rows_and_trunk(returned: object, losses: _Losses, w: torch.Tensor) -> object:
-    """See what came back, what stands in `w.grad`, in one word whether the trunk still holds what
-    it saved, and whether `w` is as it was.
-    """
-    states = {one.state for one in saved(losses.trunk, lambda tensor: ())}
-    kept = readable(w) == losses.start
+def _rows_and_trunk(returned: object, losses: list, w: torch.Tensor) -> object:
+    states = {one.state for one in saved(w.trunk, lambda tensor: ())}
+    kept = readable(w) == w.start
     return [
         _rows(returned, w),
         readable(w.grad),
@@ -233,7 +217,6 @@ def _in_tuples(rows: tuple) -> bool:
 
 
 def _trunks(number: float, values: list[float], old: list[float], factor: int) -> tuple:
-    """Return a case of three losses of a number, and one of two losses of a vector with a gradient."""
     names = "w", "h", "losses"
     codes = (
         f"w = torch.tensor({number}, requires_grad=True)\nh = w.exp()\n"
@@ -262,34 +245,34 @@ APART = Exercise(
     known={
         "One of your calls freed the trunk's saved tensor, and a later one needed it. All the"
         " losses share that trunk.": fails("a second time"),
-        "`torch.autograd.grad(a, b)` gives the gradient of `a` with respect to `b`. You gave `w` first and the"
-        " loss second, and `w` was not computed from the loss.": fails(
-            "appears to not have been used in the graph"
-        ),
-        "Your function changed `w.grad`. `backward()` adds to it. Another function returns gradients and"
-        " leaves `.grad` alone.": wrong_in(1),
+        "`torch.autograd.grad(a, b)` gives the gradient of `a` with respect to `b`. You gave `w`"
+        " first and the loss second, and"
+        " `w` was not computed from the loss.": fails("appears to not have been used in the graph"),
+        "Your function changed `w.grad`. `backward()` adds to it. Another function returns"
+        " gradients and leaves `.grad` alone.": wrong_in(1),
         "Your function changed `w` itself. We only want its gradients.": shows("changed"),
-        "You return one gradient, that of the sum. That is the cheapest way, but here we want them apart.": like(
+        "You return one gradient, that of the sum. That is the cheapest way, but here we want them"
+        " apart.": like(
             "def answer(losses, w):\n    return list(torch.autograd.grad(sum(losses), w))"
         ),
         "Each of your gradients is that of the sum of all losses. Each loss has a gradient that"
         " belongs to it alone.": like(
             "def answer(losses, w):\n    return len(losses) * list(torch.autograd.grad(sum(losses), w))"
         ),
-        "Your list holds tuples: `torch.autograd.grad` gives one gradient for each input, in a tuple.": _each(
-            _in_tuples
-        ),
-        "Your gradients are None. Losses keep no `.grad`, because they are not leaves, and `backward()` returns"
-        " nothing. Look for the function that returns gradients.": _each(
-            lambda rows: len(rows) > 1 and set(rows) == {None}
-        ),
-        "You return fewer gradients than there are losses. The list needs one for each.": _are_fewer,
-        "All the gradients are there, but in another order. The first one belongs to the first loss.": like(
+        "Your list holds tuples: `torch.autograd.grad` gives one gradient for each input, in a"
+        " tuple.": _each(_in_tuples),
+        "Your gradients are None. Losses keep no `.grad`, because they are not leaves, and"
+        " `backward()` returns nothing. Look for the function"
+        " that returns gradients.": _each(lambda rows: len(rows) > 1 and set(rows) == {None}),
+        "You"
+        " return fewer gradients than there are losses. The list needs one for each.": _are_fewer,
+        "All the gradients are there, but in another order. The first one belongs to the first"
+        " loss.": like(
             "def answer(losses, w):\n"
             "    return [torch.autograd.grad(loss, w, retain_graph=loss is not losses[0])[0] for loss in losses[::-1]]"
         ),
-        "The gradients are right. But the trunk still holds its saved tensor, because no call was told that it"
-        " is the last one.": like(
+        "The gradients are right. But the trunk still holds its saved tensor, because no call was"
+        " told that it is the last one.": like(
             "def answer(losses, w):\n"
             "    return [torch.autograd.grad(loss, w, retain_graph=True)[0] for loss in losses]"
         ),
@@ -355,59 +338,39 @@ def _other_chain(random: Random) -> Data:
             return data
 
 
-def _but(data: Data, value: int, *others: int) -> int | tuple:
-    """Return a number of bytes, unless it is the right one, or one that has another name."""
-    right = 4 * data["n"] * len(set(data["kept"]))
-    return () if value in (right, *others) else value
-
-
-def _of_each(data: Data) -> int:
-    return 4 * data["n"] * len(data["kept"])
-
-
-BYTES = Quantities(
-    program=_WALK.format_map,
-    data=_chain(25, "{v} * {v}", "{v}.exp()", "{v} + 1"),
-    draw=_other_chain,
-    places=(
-        Place(
-            "`answer`",
-            "the bytes of each tensor that some node keeps, counted once",
-            {
-                "what you get if you count a tensor for each node that keeps it": lambda d: _but(
-                    d, _of_each(d)
-                ),
-                "all the tensors that the forward made, and `x`": lambda d: _but(
-                    d, 16 * d["n"], _of_each(d)
-                ),
-                "one of these tensors, and the nodes keep more than one": lambda d: 4 * d["n"],
-                "the number of elements, and a float takes 4 bytes": lambda d: (
-                    d["n"] * len(set(d["kept"]))
-                ),
-                "nothing at all, but no backward has run yet": 0,
-            },
-        ),
-    ),
-)
-
 KEPT = Exercise(
     id="07.6",
-    reader=number(),
     right="You went from node to node, asked what its slope needs, and counted each memory once.",
     asked="How many bytes do the nodes of `loss` keep for backward? Count each memory once. A float takes 4 bytes.",
     principle="a node keeps what its slope needs: what went in, or what came out, or nothing.",
-    quantities=BYTES,
+    quantities=Quantities(
+        program=_WALK.format_map,
+        data=_chain(25, "{v} * {v}", "{v}.exp()", "{v} + 1"),
+        draw=_other_chain,
+        places=(
+            Place(
+                "`answer`",
+                "the bytes of each tensor that some node keeps, counted once",
+                {
+                    "one of these tensors, and the nodes keep more than one": "4 * n",
+                    "the number of elements, and a float takes 4 bytes": "n * len(set(kept))",
+                    "nothing at all, but no backward has run yet": 0,
+                },
+                loose={
+                    "what you"
+                    " get if you count a tensor for each node that keeps it": "4 * n * len(kept)",
+                    "all the tensors that the forward made, and `x`": "16 * n",
+                },
+            ),
+        ),
+    ),
     hints=(
         "Write down the slope of each operation. Does it need the input, the result, or no number?",
         "A product keeps its factors, and a sine its input. `exp`, `sigmoid` and `tanh` keep their results. Sums keep nothing.",
     ),
-    solution=BYTES.code,
 )
 
-CULPRITS = Faults(
-    (
-        Program(
-            """
+CULPRITS = Faults("""
 w = torch.tensor(0.5, requires_grad=True)
 total, best = 0.0, None
 for x in ({a}.0, {b}.0, {c}.0):
@@ -417,27 +380,22 @@ for x in ({a}.0, {b}.0, {c}.0):
     if best is None or loss.item() < best:
         best = loss.item()
 print(total, best)
-""",
-            "type(total).__name__ + type(best).__name__",
-            {
-                8: ("        best = loss", "        best = loss.clone()"),
-                6: ("    total += loss", "    total = total + loss"),
-            },
-        ),
-        Program(
-            """
+look at: type(total).__name__ + type(best).__name__
+8: best = loss
+8: best = loss.clone()
+6: total += loss
+6: total = total + loss
+
 w = torch.tensor({a}.0, requires_grad=True)
 h = w * w
 one, two = h * {b}, h * {c}
 one.backward(retain_graph=True)
 two.backward()
 print(w.grad.item())
-""",
-            "w.grad.item()",
-            {4: ("one.backward()", "one.backward(retain_graph=False)")},
-        ),
-        Program(
-            """
+look at: w.grad.item()
+4: one.backward()
+4: one.backward(retain_graph=False)
+
 w, log = torch.tensor({a}.0, requires_grad=True), []
 for x in ({b}.0, {c}.0):
     loss = (w * x - {d}) ** 2
@@ -447,15 +405,12 @@ for x in ({b}.0, {c}.0):
     last = loss.item()
     del loss
 print(log, last)
-""",
-            "[type(one).__name__ for one in [*log, last]]",
-            {
-                4: ("    log.append(loss)", "    log += [loss]"),
-                7: ("    last = loss", "    last = max(0.0, loss)"),
-            },
-        ),
-        Program(
-            """
+look at: [type(one).__name__ for one in [*log, last]]
+4: log.append(loss)
+4: log += [loss]
+7: last = loss
+7: last = max(0.0, loss)
+
 w = torch.tensor({a}.0, requires_grad=True)
 first = w * w
 for x in ({b}.0, {c}.0):
@@ -466,12 +421,11 @@ for x in ({b}.0, {c}.0):
         w -= 0.01 * w.grad
     w.grad = None
 print(first.item(), w.item())
-""",
-            "w.item()",
-            {4: ("    square = first", "    square = first + 0"), 5: ("    loss = first * x",)},
-        ),
-    )
-)
+look at: w.item()
+4: square = first
+4: square = first + 0
+5: loss = first * x
+""")
 
 CULPRIT = Exercise(
     id="07.7",
@@ -518,7 +472,6 @@ def _runs(rows: int, width: int) -> tuple:
 
 
 def _measured(returned: object, run: Callable, model: nn.Module) -> list[object]:
-    """See the bytes and the loss that came back, whether backward gets through from it, and `.grad` before that."""
     sent, weights = model.given
     filled = any(one.grad is not None for one in model.parameters())
     after = "filled" if filled else "empty"
@@ -564,22 +517,20 @@ METER = Exercise(
     right="That is a memory meter: with it you see what a layer, a longer batch or half precision costs.",
     principle="count the memory of each tensor that a node saves: once, whole, and not that of the parameters.",
     known={
-        "You called `backward()`. A meter only looks at the forward, and the caller goes back later.": shows(
-            "filled"
-        ),
-        "Backward cannot use what your `pack` returns. The node keeps that in place of its tensor: return"
-        " `tensor.detach()`, which has the same numbers.": shows("an error"),
-        "You count a memory twice when two nodes save it, such as both factors of `h * h`. Remember its"
-        " address.": like(_meter(key="len(held)"), 0),
+        "You called `backward()`. A meter only looks at the forward, and the caller goes back"
+        " later.": shows("filled"),
+        "Backward cannot use what your `pack` returns. The node keeps that in place of its tensor:"
+        " return `tensor.detach()`, which has the same numbers.": shows("an error"),
+        "You count a memory twice when two nodes save it, such as both factors of `h * h`. Remember"
+        " its address.": like(_meter(key="len(held)"), 0),
         "You count the weights, too. They are there with or without a graph.": like(
             _meter(test="if True:"), 0
         ),
-        "You count 4 bytes for each element. In half precision an element takes 2, and a view keeps its whole"
-        " memory. Ask the memory itself: `t.untyped_storage().nbytes()`.": like(
-            _meter(size="4 * tensor.numel()"), 0
-        ),
-        "You count the elements of what is saved. If a node saves a view, it keeps the whole memory behind"
-        " it.": like(_meter(size="tensor.nbytes"), 0),
+        "You count 4 bytes for each element. In half precision an element takes 2, and a view keeps"
+        " its whole memory. Ask the memory"
+        " itself: `t.untyped_storage().nbytes()`.": like(_meter(size="4 * tensor.numel()"), 0),
+        "You count the elements of what is saved. If a node saves a view, it keeps the whole memory"
+        " behind it.": like(_meter(size="tensor.nbytes"), 0),
     },
     hints=(
         "`pack` gets each tensor that a node saves. Put its address and its bytes into a dict, and return"

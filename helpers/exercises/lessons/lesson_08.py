@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from types import SimpleNamespace
 
@@ -10,11 +11,11 @@ from torch import nn
 
 from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import letters, number
+from helpers.exercises.readers import letters
 from helpers.exercises.recognise import fails, like, shows, wrong_in
 from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
@@ -103,15 +104,12 @@ RECORDED = Exercise(
 )
 
 
-def _given(
-    model: nn.Module, x: torch.Tensor, training: bool, is_grad_on: bool = True
-) -> tuple[nn.Module, torch.Tensor]:
-    """Return a model and its input; the model knows how it was given, and what it makes of `x` in eval mode."""
-    model.train(training)
+def _given(model: nn.Module, x: torch.Tensor, is_grad_on: bool = True) -> tuple:
+    """Let a model know how it was given, and what it makes of `x` in eval mode."""
     with _no_grad():
         expected = readable(copy.deepcopy(model).eval()(x))
-    model.given = SimpleNamespace(numbers=_numbers(model), flags=_flags(model), training=training)
-    vars(model.given).update(expected=expected, is_grad_on=is_grad_on, is_grad_on_after=True)
+    given = {"numbers": _numbers(model), "flags": _flags(model), "training": model.training}
+    model.given = SimpleNamespace(**given, expected=expected, is_grad_on=is_grad_on)
     return model, x
 
 
@@ -123,37 +121,31 @@ def _flags(model: nn.Module) -> dict[str, bool]:
     return {name: parameter.requires_grad for name, parameter in model.named_parameters()}
 
 
-def _dropping(training: bool, size: int, slope: float) -> Callable:
-    text = f"nn.Sequential(nn.Dropout(0.5), nn.PReLU(init={slope})){'' if training else '.eval()'}"
-
-    @written(f"{text}, -torch.ones({size})")
-    def case() -> tuple[nn.Module, torch.Tensor]:
-        model = nn.Sequential(nn.Dropout(0.5), nn.PReLU(init=slope))
-        return _given(model, -torch.ones(size), training)
-
-    return case
+def _dropping(size: int, slope: float, mode: str = "") -> Callable:
+    code = f"model = nn.Sequential(nn.Dropout(0.5), nn.PReLU(init={slope})){mode}\nx = -torch.ones({size})"
+    return made_by(code, "model", "x", then=_given)
 
 
-@written("a model in train() of Linear, Dropout, BatchNorm1d, one weight frozen; torch.eye(3)")
-def _frozen() -> tuple[nn.Module, torch.Tensor]:
-    model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.BatchNorm1d(3))
-    model[0].weight.requires_grad_(False)
-    return _given(model, torch.eye(3), True)
-
-
-@written("with grad mode off: a Linear and a Dropout in train(); torch.ones(1, 2)")
-def _off_before() -> tuple[nn.Module, torch.Tensor]:
-    model = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
-    return _given(model, torch.ones(1, 2), True, is_grad_on=False)
-
-
-MODELS = (_dropping(True, 100, 0.4), _dropping(False, 100, 0.4), _frozen, _off_before)
+_FROZEN = made_by(
+    "model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.BatchNorm1d(3))\n"
+    "model[0].weight.requires_grad_(False)\nx = torch.eye(3)",
+    *("model", "x"),
+    then=_given,
+)
+_OFF_BEFORE = written("with grad mode off: a Linear and a Dropout in train(); torch.ones(1, 2)")(
+    made_by(
+        "model = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))\nx = torch.ones(1, 2)",
+        *("model", "x"),
+        then=partial(_given, is_grad_on=False),
+    )
+)
+MODELS = (_dropping(100, 0.4), _dropping(100, 0.4, ".eval()"), _FROZEN, _OFF_BEFORE)
 
 
 def _other_models(random: Random) -> tuple:
     """Draw sizes and slopes; the model with a frozen weight and the one under no_grad stay as they are."""
     drawn = [(random.randint(60, 140), random.randint(2, 9) / 10) for _ in range(2)]
-    return _dropping(True, *drawn[0]), _dropping(False, *drawn[1]), _frozen, _off_before
+    return _dropping(*drawn[0]), _dropping(*drawn[1], ".eval()"), _FROZEN, _OFF_BEFORE
 
 
 def _watched(answer: Callable) -> Callable:
@@ -169,7 +161,6 @@ def _watched(answer: Callable) -> Callable:
 
 
 def _as_seen(returned: object, model: nn.Module, x: torch.Tensor) -> list[str]:
-    """See in words what a student can read of the result, and of the model and grad mode afterwards."""
     given, is_tensor = model.given, is_a(returned, torch.Tensor)
     with torch._C.DisableTorchFunctionSubclass():
         recorded = is_tensor and returned.requires_grad
@@ -225,31 +216,25 @@ VALIDATE = Exercise(
     right="You set two switches for one call, and set back the one that does not set itself back.",
     principle="`eval()` sets a flag of modules, `no_grad()` the mode of autograd, and neither sets the other.",
     known={
-        "You changed flags of parameters, and somebody had set them. A validation needs no change there.": shows(
-            "not as they were"
-        ),
-        "Your result still has zeros in it that chance put there. A Dropout reads its own flag `training`:"
-        " `eval()` sets that in each module inside; grad mode and `detach()` do not reach it.": shows(
-            "with dropout"
-        ),
-        "You leave the model with other numbers. A validation only reads the parameters. And a BatchNorm moves"
-        " its statistics at each call in train mode: Dropout is not the only module with two modes.": shows(
-            "numbers changed"
-        ),
-        "Grad mode is still off when your function is over, so whatever runs next is not recorded. A `with`"
-        " block ends by itself.": shows("left off"),
-        "Your result requires grad, so a later loss would be recorded through it. `eval()` does"
-        " not reach autograd.": shows("requires grad"),
-        "Your result is an inference tensor. A later loss that multiplies it by something that requires grad"
-        " would raise. Another block records nothing either, and makes ordinary tensors.": shows(
-            "an inference tensor"
-        ),
-        "Your result is right. But a model that was being trained goes on without its dropout.": shows(
-            "eval() left"
-        ),
-        "Your result is right. But a model that was in eval mode before is in train mode now.": shows(
-            "train() left"
-        ),
+        "You changed flags of parameters, and somebody had set them. A validation needs no change"
+        " there.": shows("not as they were"),
+        "Your result still has zeros in it that chance put there. A Dropout reads its own flag"
+        " `training`: `eval()` sets that in each module inside; grad mode and `detach()` do not"
+        " reach it.": shows("with dropout"),
+        "You leave the model with other numbers. A validation only reads the parameters. And a"
+        " BatchNorm moves its statistics at each call in train mode: Dropout is not the only module"
+        " with two modes.": shows("numbers changed"),
+        "Grad mode is still off when your function is over, so whatever runs next is not recorded."
+        " A `with` block ends by itself.": shows("left off"),
+        "Your result requires grad, so a later loss would be recorded through it. `eval()` does not"
+        " reach autograd.": shows("requires grad"),
+        "Your result is an inference tensor. A later loss that multiplies it by something that"
+        " requires grad would raise. Another block records nothing either, and makes ordinary"
+        " tensors.": shows("an inference tensor"),
+        "Your result is right."
+        " But a model that was being trained goes on without its dropout.": shows("eval() left"),
+        "Your result is right."
+        " But a model that was in eval mode before is in train mode now.": shows("train() left"),
     },
     hints=(
         "There are two switches, one for dropout and one for autograd. Remember how you found the first one.",
@@ -261,7 +246,6 @@ VALIDATE = Exercise(
 
 
 def _learnt(returned: object, points: torch.Tensor, w: torch.Tensor) -> list[object]:
-    """See the loss, the gradient that it has for `w`, and what the function itself did to `w`."""
     filled = readable(w.grad)
     after = ["learns" if w.requires_grad else "frozen", filled]
     if not is_a(returned, torch.Tensor):
@@ -308,23 +292,19 @@ CASE = Exercise(
     right="The guess learns, and the target stays where it is. In the case the classifier gets surer now: 76 points are right, and not 56.",
     principle="`detach()` keeps the number, so the loss stays the same. What it cuts off gets no gradient.",
     known={
-        "The loss is right, but your target still learns: this gradient comes through the target as well.": like(
-            _BROKEN
-        ),
-        "You cut off the guess. Now the target learns and the guess stays, so they meet at 0.5 all the same.": like(
-            _BROKEN.replace("guess - target", "guess.detach() - target")
-        ),
+        "The loss is right, but your target still learns: this gradient comes through the target as"
+        " well.": like(_BROKEN),
+        "You cut off the guess. Now the target learns and the guess stays, so they meet at 0.5 all"
+        " the same.": like(_BROKEN.replace("guess - target", "guess.detach() - target")),
         "You took down the flag of `w`. It has to learn in the next step, too.": shows("frozen"),
         "Your function fills `w.grad`. It only has to return the loss. The loop of the case calls"
         " `backward()`.": lambda seen, _: any(
             is_a(one, tuple) and one[3] is not None for one in seen
         ),
-        "Your loss is another number than that of `broken`. Cutting off a target changes no number.": wrong_in(
-            0
-        ),
-        "Nothing leads from your loss back to `w`. Cut off the target alone: the guess needs its history.": shows(
-            "no graph"
-        ),
+        "Your loss is another"
+        " number than that of `broken`. Cutting off a target changes no number.": wrong_in(0),
+        "Nothing leads from your loss back to `w`. Cut off the target alone: the guess needs its"
+        " history.": shows("no graph"),
     },
     hints=(
         "Two paths lead from the loss to `w`. Which of them should backward not take?",
@@ -374,46 +354,39 @@ def _other_cuts(random: Random) -> Data:
     return _cut_off(float(random.randint(2, 6)), way, a, b, *random.sample(range(2, 10), 2))
 
 
-ARRIVED = Quantities(
-    program=(
-        "x = torch.tensor({x}, requires_grad=True)\n{way}\na = {a}\nb = {b}\n(a + b).backward()\n"
-        "answer = x.grad.item()"
-    ).format_map,
-    data=_cut_off(3.0, "with torch.no_grad():\n    k = x**2", "k * x", "x * x.detach()", 2, 5),
-    draw=_other_cuts,
-    places=(
-        Place(
-            "`x.grad`",
-            "what comes along the paths that were recorded, with each constant as a number",
-            {
-                "what you get if nothing were cut off": _arrives("a", "b", cut=False),
-                "what `a` alone sends": _arrives("a"),
-                "what `b` alone sends": _arrives("b"),
-                "the value of `a + b`, and not a gradient": _value_of,
-                "what you get if no path led to `x`": 0,
-            },
-        ),
-    ),
-)
-
 CUTS = Exercise(
     id="08.6",
-    reader=number(),
     right="You took what was cut off for a constant, with its number, and went along all the other paths.",
     asked="What is in `x.grad` at the end? Give a number.",
     principle="what is cut off counts as a constant: its number is in the slope, and no path leads through it.",
-    quantities=ARRIVED,
+    quantities=Quantities(
+        program=(
+            "x = torch.tensor({x}, requires_grad=True)\n{way}\na = {a}\nb = {b}\n(a + b).backward()\n"
+            "answer = x.grad.item()"
+        ).format_map,
+        data=_cut_off(3.0, "with torch.no_grad():\n    k = x**2", "k * x", "x * x.detach()", 2, 5),
+        draw=_other_cuts,
+        places=(
+            Place(
+                "`x.grad`",
+                "what comes along the paths that were recorded, with each constant as a number",
+                {
+                    "what you get if nothing were cut off": _arrives("a", "b", cut=False),
+                    "what `a` alone sends": _arrives("a"),
+                    "what `b` alone sends": _arrives("b"),
+                    "the value of `a + b`, and not a gradient": _value_of,
+                    "what you get if no path led to `x`": 0,
+                },
+            ),
+        ),
+    ),
     hints=(
         "Write a number in the place of everything that is cut off. Which paths lead to `x` then?",
         "Take the slopes of `a` and `b` with these constants, and add them.",
     ),
-    solution=ARRIVED.code,
 )
 
-PATHS = Faults(
-    (
-        Program(
-            """
+PATHS = Faults("""
 w = torch.tensor({a}.0, requires_grad=True)
 with torch.no_grad():
     before = w * {b}
@@ -421,48 +394,35 @@ h = w * {b}
 loss = (h - {c}) ** 2 + h
 loss.backward()
 print(before.item(), w.grad.item())
-""",
-            "w.grad.item()",
-            {
-                5: ("loss = (h.detach() - {c}) ** 2 + h", "loss = (h.data - {c}) ** 2 + h"),
-                4: ("h = w.data * {b}", "h = w.detach() * {b}"),
-            },
-        ),
-        Program(
-            """
+look at: w.grad.item()
+5: loss = (h.detach() - {c}) ** 2 + h
+5: loss = (h.data - {c}) ** 2 + h
+4: h = w.data * {b}
+4: h = w.detach() * {b}
+
 w = torch.tensor({a}.0, requires_grad=True)
 h = w * {b}
 log = [h.item()]
 loss = h**2 + {c} * w
 loss.backward()
 print(log, w.grad.item())
-""",
-            "w.grad.item()",
-            {
-                4: ("loss = h.detach() * h + {c} * w", "loss = h.data**2 + {c} * w"),
-                2: ("h = w.detach() * {b}", "h = w.item() * torch.tensor({b}.0)"),
-            },
-        ),
-        Program(
-            """
+look at: w.grad.item()
+4: loss = h.detach() * h + {c} * w
+4: loss = h.data**2 + {c} * w
+2: h = w.detach() * {b}
+2: h = w.item() * torch.tensor({b}.0)
+
 points = torch.tensor([{a}.0, {b}.0])
 w = torch.tensor([1.0, {c}.0], requires_grad=True)
 errors = points * w - {d}
 loss = errors.abs().max() + errors.pow(2).mean()
 loss.backward()
 print(w.grad)
-""",
-            "w.grad",
-            {
-                3: ("errors = points * torch.tensor(w.tolist()) - {d}",),
-                4: (
-                    "loss = errors.abs().max().item() + errors.pow(2).mean()",
-                    "loss = errors.max() + errors.detach().pow(2).mean()",
-                ),
-            },
-        ),
-        Program(
-            """
+look at: w.grad
+3: errors = points * torch.tensor(w.tolist()) - {d}
+4: loss = errors.abs().max().item() + errors.pow(2).mean()
+4: loss = errors.max() + errors.detach().pow(2).mean()
+
 model = torch.nn.Linear(2, 1)
 x = torch.tensor([[{a}.0, {b}.0]])
 model.eval()
@@ -473,15 +433,12 @@ y = model(x)
 loss = (y - {c}).pow(2).mean() + y.mean()
 loss.backward()
 print(shown, model.bias.grad)
-""",
-            "model.bias.grad",
-            {
-                6: ("torch.set_grad_enabled(False)", "model.requires_grad_(False)"),
-                7: ("y = torch.no_grad()(model)(x)", "y = model(x).clone().detach()"),
-            },
-        ),
-    )
-)
+look at: model.bias.grad
+6: torch.set_grad_enabled(False)
+6: model.requires_grad_(False)
+7: y = torch.no_grad()(model)(x)
+7: y = model(x).clone().detach()
+""")
 
 PATH = Exercise(
     id="08.7",
@@ -498,7 +455,6 @@ PATH = Exercise(
 
 
 def _pair(layers: str, new: float, old: float, decay: float, half: bool = False) -> Callable:
-    """Return a case of a model and its average, each filled with one number."""
     kind = f"{layers}{'.half()' if half else ''}"
 
     @written(f"model = {kind}, each number {new}; average = {layers}, each {old}; decay = {decay}")
@@ -519,7 +475,6 @@ def _identities(module: nn.Module) -> list[tuple[int, int, bool]]:
 
 
 def _averaged(returned: object, average: nn.Module, model: nn.Module, decay: float) -> list[object]:
-    """See the numbers of an average, whether they are in the same tensors, and the model."""
     identities, dtypes = average.given
     weights = list(average.parameters())
     is_same = _identities(average) == identities and dtypes == [one.dtype for one in weights]
@@ -573,21 +528,22 @@ AVERAGE = Exercise(
     right="That is an exponential moving average. Call it after each step, and validate with the average.",
     principle="write into the tensors of the average, once into each, and record nothing.",
     known={
-        "You wrote into a leaf while autograd was recording. The average has no use for a graph: which block"
-        " records nothing?": fails("a leaf Variable that requires grad", "a view of a leaf"),
-        "One buffer counts batches, in whole numbers, and no average of these fits into it. Copy the buffers.": fails(
-            "can't be cast"
-        ),
+        "You wrote into a leaf while autograd was recording. The average has no use for a graph:"
+        " which"
+        " block records nothing?": fails("a leaf Variable that requires grad", "a view of a leaf"),
+        "One buffer counts batches, in whole numbers, and no average of these fits into it. Copy"
+        " the buffers.": fails("can't be cast"),
         "You changed the model. It goes on learning, and only the average follows it.": shows(
             "changed"
         ),
         "You swapped the shares. `decay` is the share of what the average held before.": like(
             _MIXED.format(of_old="1 - decay", of_new="decay"), 0
         ),
-        "You mixed a layer twice that the model uses twice. `state_dict()` names its weight twice, and"
-        " `parameters()` gives it once.": like(_BY_NAME, 0),
-        "The average has other tensors now, other memory, or other flags. Whoever holds the old ones sees nothing of"
-        " it: write into the tensors that are there.": shows("others, or with other flags"),
+        "You mixed a layer twice that the model uses twice. `state_dict()` names its weight twice,"
+        " and `parameters()` gives it once.": like(_BY_NAME, 0),
+        "The average has other tensors now, other memory, or other flags. Whoever holds the old"
+        " ones sees nothing"
+        " of it: write into the tensors that are there.": shows("others, or with other flags"),
     },
     hints=(
         "Go through `zip(average.parameters(), model.parameters())`, in a block that records nothing.",

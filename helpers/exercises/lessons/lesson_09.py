@@ -12,11 +12,10 @@ from torch import nn
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import numbers
 from helpers.exercises.recognise import When, fails, like, raised, shows, wrong_in
 from helpers.exercises.tensors import leaf, readable
 from helpers.exercises.values import same
@@ -55,7 +54,6 @@ def _alone(data: Data) -> tuple[int, ...]:
 
 
 def _other_writes(random: Random) -> Data:
-    """Draw how often there is a write through each name, which ones, and in which order."""
     names = [name for name in _LINES for _ in range(random.randint(1, 3))]
     lines = [random.choice(_LINES[name]) for name in random.sample(names, len(names))]
     view = random.choice(("a[:2]", "a.view(2, 2)", "a[1:]"))
@@ -63,64 +61,62 @@ def _other_writes(random: Random) -> Data:
     return _data(lines, view, copy, last)
 
 
-WRITES = Quantities(
-    program=_program,
-    data=_data(_FIRST_LINES, "a[:2]", "a.clone()", "a = a + 1"),
-    draw=_other_writes,
-    places=(
-        Place(
-            "`a`",
-            "the counter of the new tensor, to which the last line gives this name",
-            {
-                "the counter of the old `a`": _through("a", "b"),
-                "the counter of the old `a`, and one for the last line": _through("a", "b", more=1),
-                "one write, and nothing writes into the tensor that the last line makes": 1,
-            },
-        ),
-        Place(
-            "`b`",
-            "the writes through `b` and through the old `a`",
-            {
-                "too few, because `b` and the old `a` share one counter": _alone,
-                "too many, because it does not count what comes through `.data`": (
-                    _through("a", "b", "d")
-                ),
-            },
-        ),
-        Place(
-            "`c`",
-            "the writes through `c`",
-            {
-                "where a copy begins, before the write into it": 0,
-                "as if a copy shared the counter of `a`": _through("a", "b", "c"),
-            },
-        ),
-        Place(
-            "`d`",
-            "the writes through `d`",
-            {
-                "where `.data` begins, before the write through it": 0,
-                "all writes into this memory": _through("a", "b", "d"),
-                "what the old `a` counts, as `detach()` would": _through("a", "b"),
-            },
-        ),
-    ),
-)
-
 VERSIONS = Exercise(
     id="09.1",
-    reader=numbers(),
     right="Each counter counts the writes that went through it, and the last line made a tensor with a new one.",
     principle="a counter goes with the tensor and not with its name, and shared memory does not always mean a"
     " shared counter.",
-    quantities=WRITES,
+    quantities=Quantities(
+        program=_program,
+        data=_data(_FIRST_LINES, "a[:2]", "a.clone()", "a = a + 1"),
+        draw=_other_writes,
+        places=(
+            Place(
+                "`a`",
+                "the counter of the new tensor, to which the last line gives this name",
+                {
+                    "the counter of the old `a`": _through("a", "b"),
+                    "the counter of the old `a`, and one for the last line": _through(
+                        "a", "b", more=1
+                    ),
+                    "one write, and nothing writes into the tensor that the last line makes": 1,
+                },
+            ),
+            Place(
+                "`b`",
+                "the writes through `b` and through the old `a`",
+                {
+                    "too few, because `b` and the old `a` share one counter": _alone,
+                    "too many, because it does not count what comes through `.data`": (
+                        _through("a", "b", "d")
+                    ),
+                },
+            ),
+            Place(
+                "`c`",
+                "the writes through `c`",
+                {
+                    "where a copy begins, before the write into it": 0,
+                    "as if a copy shared the counter of `a`": _through("a", "b", "c"),
+                },
+            ),
+            Place(
+                "`d`",
+                "the writes through `d`",
+                {
+                    "where `.data` begins, before the write through it": 0,
+                    "all writes into this memory": _through("a", "b", "d"),
+                    "what the old `a` counts, as `detach()` would": _through("a", "b"),
+                },
+            ),
+        ),
+    ),
     asked="What is the `_version` of `a`, `b`, `c` and `d` at the end? Give four numbers.",
     hints=(
         "Draw the pieces of memory, and an arrow from each name. Which names share a counter?",
         "A view shares memory and counter, `.data` shares the memory alone, a copy shares neither."
         " `a = …` gives the name to a new tensor.",
     ),
-    solution=WRITES.code,
 )
 
 
@@ -170,8 +166,7 @@ BROKEN = Exercise(
     right="In these the edit hit the very tensor that the node had saved.",
     asked="Each letter starts with a new `h`, and `x` requires grad. With which of them does"
     " `y.sum().backward()` raise? Give a list of letters.",
-    vary=EDITS.vary,
-    **EDITS.of("abcdef"),
+    **EDITS.first("abcdef"),
     hints=(
         "For each line: does the node keep the input, the result or nothing? Is that the tensor that is edited?",
         "`show(y)` before the backward: a triangle stands where the version of a saved tensor has moved.",
@@ -189,7 +184,6 @@ _VALUES = (
 
 
 def _seen(returned: object, x: torch.Tensor) -> list[object]:
-    """See what came back, what `x` holds, and the gradient from the one to the other, or a word."""
     if not is_a(returned, torch.Tensor):
         return [_OTHER, readable(x), "none"]
     if returned is x and min(x.tolist()) < 0:
@@ -242,22 +236,23 @@ MASKED = Exercise(
     principle="an edit that is recorded changes the gradient with the values, and a leaf that requires grad takes no"
     " such edit.",
     known={
-        "Your function edits the leaf itself, or a view of it, and torch refuses that line. Make a tensor"
-        " that may be edited first.": fails("is being used in an in-place operation"),
-        "Your function changed the values of `x`. `no_grad`, `detach()`, `.data` and NumPy get you past the"
-        " error. None of them makes a copy.": wrong_in(1),
-        "Your function hands `x` itself back, with the values that it came with. Return the tensor that you"
-        " edited.": shows(_ITSELF),
-        "What your function returns is not one tensor. `backward()` needs one, of the shape of `x`: edit a"
-        " copy of `x`, and return that.": shows(_OTHER),
-        "What your function returns has another shape than `x`. The negative elements stay in their places,"
-        " as 0.": _any(lambda case, right, old: len(case[0]) != len(old)),
-        "No gradient reaches `x` from what you return. Make the copy in a way that is recorded, and leave"
-        " the flag of `x` up.": shows("none"),
-        "Not exactly the negative elements became 0. Print what your function returns for some that are"
-        " close to 0 and some that are far from it, on both sides.": _any(_other_zeros),
-        "The values are right and the gradient is not, and nothing warned you. Was the line recorded that"
-        " made elements 0? To them no gradient belongs, and to the others all of it, unchanged.": _any(
+        "Your function edits the leaf itself, or a view of it, and torch refuses that line. Make a"
+        " tensor that may be edited first.": fails("is being used in an in-place operation"),
+        "Your function changed the values of `x`. `no_grad`, `detach()`, `.data` and NumPy get you"
+        " past the error. None of them makes a copy.": wrong_in(1),
+        "Your function hands `x` itself back, with the values that it came with. Return the tensor"
+        " that you edited.": shows(_ITSELF),
+        "What your function returns is not one tensor. `backward()` needs one, of the shape of `x`:"
+        " edit a copy of `x`, and return that.": shows(_OTHER),
+        "What your function returns has another shape than `x`. The negative elements stay in their"
+        " places, as 0.": _any(lambda case, right, old: len(case[0]) != len(old)),
+        "No gradient reaches `x` from what you return. Make the copy in a way that is recorded, and"
+        " leave the flag of `x` up.": shows("none"),
+        "Not exactly the negative elements became 0. Print what your function returns for some that"
+        " are close to 0 and some that are far from it, on both sides.": _any(_other_zeros),
+        "The values are right and the gradient is not, and nothing warned you. Was the line"
+        " recorded that made elements 0? To them no gradient belongs, and to the others all of it,"
+        " unchanged.": _any(
             lambda case, right, old: same(case[0], right[0]) and not same(case[2], right[2])
         ),
     },
@@ -298,7 +293,6 @@ def _other_models(random: Random) -> tuple:
 
 
 def _switches(returned: object, model: nn.Sequential) -> list[object]:
-    """See where `inplace` is True, whether backward gets through, and the mode of the model."""
     switches = [bool(getattr(layer, "inplace", False)) for layer in model]
     came = guarded(lambda: model(torch.ones(2, 3)).sum().backward())
     backward = "raises" if is_a(came, Failed) else "runs"
@@ -316,20 +310,21 @@ CASE = Exercise(
     " harmless.",
     principle="an edit does harm where the layer before it has saved its result.",
     known={
-        "You put the model into eval mode. That switches the dropout off, and the case wants to train. Only"
-        " change `inplace`.": shows("eval()"),
-        "Backward runs now, but you switched off every edit in place. Some of them do no harm, and save"
-        " memory. What has the layer before saved?": like(
+        "You put the model into eval mode. That switches the dropout off, and the case wants to"
+        " train. Only change `inplace`.": shows("eval()"),
+        "Backward runs now, but you switched off every edit in place. Some of them do no harm, and"
+        " save memory. What has the layer before saved?": like(
             _LOOP + 'if hasattr(layer, "inplace"):\n            layer.inplace = False'
         ),
-        "The model of the case is right now, and another one is not. Go through the layers of whatever"
+        "The model of the case is right now, and another one is not. Go through the layers of"
+        " whatever"
         " model comes, and look at each one with the one before it.": lambda seen, right: (
             raised(seen, "out of range", "IndexError") or seen[0] == right[0]
         ),
-        "In one of the models `backward()` still raises. Which layer writes over a result that the layer"
-        " before it has saved?": shows("raises"),
-        "Backward runs everywhere, but you switched off an edit that does no harm. What does the layer"
-        " before it save: what goes in, or what comes out?": shows("runs"),
+        "In one of the models `backward()` still raises. Which layer writes over a result that the"
+        " layer before it has saved?": shows("raises"),
+        "Backward runs everywhere, but you switched off an edit that does no harm. What does the"
+        " layer before it save: what goes in, or what comes out?": shows("runs"),
     },
     hints=(
         "Which layer comes before each one that edits, and does its node save what comes out?",
@@ -348,10 +343,7 @@ def answer(model):
     cases=_other_models,
 )
 
-EDITED = Faults(
-    (
-        Program(
-            """
+EDITED = Faults("""
 w = torch.tensor({a}.0, requires_grad=True)
 b = torch.tensor({b}.0, requires_grad=True)
 y = w**2 + b
@@ -360,15 +352,13 @@ with torch.no_grad():
     b -= 0.1
 loss.backward()
 print(w.grad)
-""",
-            "w.grad",
-            {
-                6: ("    w.data -= 0.1", "    w -= 0.1", "    w.detach().sub_(0.1)"),
-                3: ("y = w.mul_(1) + b", "y = w.add_(b)"),
-            },
-        ),
-        Program(
-            """
+look at: w.grad
+6: w.data -= 0.1
+6: w -= 0.1
+6: w.detach().sub_(0.1)
+3: y = w.mul_(1) + b
+3: y = w.add_(b)
+
 x = torch.tensor([{a}.0, {b}.0], requires_grad=True)
 h = x * {c}
 s = h.sigmoid()
@@ -377,12 +367,11 @@ h += 1
 loss = s.sum() + h.sum()
 loss.backward()
 print(x.grad)
-""",
-            "x.grad",
-            {4: ("s *= 2", "s.data.mul_(2)", "s.mul_(2)")},
-        ),
-        Program(
-            """
+look at: x.grad
+4: s *= 2
+4: s.data.mul_(2)
+4: s.mul_(2)
+
 x = torch.tensor([{a}.0, {b}.0, {c}.0], requires_grad=True)
 y = x.clone()
 y[0] = {d}.0
@@ -391,12 +380,11 @@ y = y + 1
 loss = z.sum() + y.sum()
 loss.backward()
 print(x.grad)
-""",
-            "x.grad",
-            {5: ("y += 1", "y.add_(1)", "y.data[1] = 0.0")},
-        ),
-        Program(
-            """
+look at: x.grad
+5: y += 1
+5: y.add_(1)
+5: y.data[1] = 0.0
+
 x = torch.tensor([{a}.0, {b}.0], requires_grad=True)
 t = (x / {c}).tanh()
 t = t - 1
@@ -405,12 +393,11 @@ shown[0] = 0.0
 loss = (t * t).sum()
 loss.backward()
 print(shown, x.grad)
-""",
-            "x.grad",
-            {3: ("t -= 1", "t.sub_(1)", "t.data.sub_(1)")},
-        ),
-    )
-)
+look at: x.grad
+3: t -= 1
+3: t.sub_(1)
+3: t.data.sub_(1)
+""")
 
 EDIT = Exercise(
     id="09.6",
@@ -470,7 +457,6 @@ def _first_names(model: nn.Module) -> dict[str, str]:
 
 
 def _found(returned: object, model: nn.Module, run: Callable) -> list[object]:
-    """See what was found, how often `run` was called, and whether a counter moved besides."""
     pairs = "no dict"
     if is_a(returned, dict):
         first = _first_names(model)
@@ -512,19 +498,16 @@ GUARD = Exercise(
     right="Keep it: around a validation, or a library that you don't trust, it says who writes into your model.",
     principle="keep the tensor, its counter and a copy of its numbers, and compare all three afterwards.",
     known={
-        "You moved counters yourself. Looking, or a clone, moves none: write nothing into the model.": shows(
-            "moved by you"
-        ),
+        "You moved counters yourself. Looking, or a clone, moves none: write nothing into the"
+        " model.": shows("moved by you"),
         "You missed a write through `.data`, which moves no counter. Keep a copy of the numbers,"
-        " `t.detach().clone()`, and compare: without `clone()` it is the same memory.": like(
-            _GUARD.format(named=_ALL, same="True"), 0
-        ),
+        " `t.detach().clone()`, and compare: without"
+        " `clone()` it is the same memory.": like(_GUARD.format(named=_ALL, same="True"), 0),
         "You missed a write that changes little. `allclose` takes such numbers for equal.": like(
             _GUARD.format(named=_ALL, same="torch.allclose(tensor, numbers, equal_nan=True)"), 0
         ),
-        "You report a NaN that was there before. A NaN is not equal to itself, so ask for it apart.": like(
-            _GUARD.format(named=_ALL, same="torch.equal(tensor, numbers)"), 0
-        ),
+        "You report a NaN that was there before. A NaN is not equal to itself, so ask"
+        " for it apart.": like(_GUARD.format(named=_ALL, same="torch.equal(tensor, numbers)"), 0),
         "You look at the parameters alone. A BatchNorm writes its statistics into buffers.": like(
             _GUARD.format(named="list(model.named_parameters())", same=_SAME), 0
         ),

@@ -11,11 +11,10 @@ from torch import nn
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import number
 from helpers.exercises.recognise import (
     When,
     both,
@@ -26,7 +25,7 @@ from helpers.exercises.recognise import (
     shows,
     wherever_it_ran,
 )
-from helpers.exercises.tensors import readable
+from helpers.exercises.tensors import readable, tensors_in
 from helpers.moons import moons
 
 _BOTH = "On which devices are these two, and how many dimensions have they?"
@@ -75,8 +74,7 @@ MIXED = Exercise(
     id="10.1",
     right="In arithmetic, a CPU tensor without dimensions counts as a plain number. All others have to share a device.",
     asked="Which of these lines raise an error? Give their letters.",
-    vary=LINES.vary,
-    **LINES.of("klpqrst"),
+    **LINES.first("klpqrst"),
     hints=(
         "For each line write down the devices of the tensors that its operation meets.",
         "Then strike out what counts as a plain number for arithmetic: Python's numbers, and CPU tensors without"
@@ -90,7 +88,6 @@ _NO_TENSOR = "not a tensor"
 
 
 def _as_leaf(returned: object, values: list[float], place: object) -> list:
-    """See whether a tensor is a leaf, whether it asks for a gradient, where it is, and what it holds."""
     if not is_a(returned, torch.Tensor):
         return [_NO_TENSOR, "", "", "", ""]
     with torch._C.DisableTorchFunctionSubclass():
@@ -117,7 +114,6 @@ _MAKE = "def answer(values, place):\n    w = torch.tensor(values"
 
 
 def _other_places(random: Random) -> tuple:
-    """Draw other values for the same places."""
     drawn = [[random.randint(-20, 20) / 2 for _ in range(random.randint(2, 4))] for _ in _PLACES]
     return tuple(partial(tuple, (one, at)) for one, (_, at) in zip(drawn, _PLACES, strict=True))
 
@@ -136,30 +132,28 @@ LEAF = Exercise(
         "You return something that is not a tensor. Return the leaf itself.": wherever_it_ran(
             _NO_TENSOR
         ),
-        "On the CPU your tensor is a leaf, because nothing had to move there. Elsewhere it is a result."
-        " It required grad before you moved it, so the move was recorded.": both(
+        "On the CPU your tensor is a leaf, because nothing had to move there. Elsewhere it is a"
+        " result. It required grad before you moved it, so the move was recorded.": both(
             wherever_it_ran("a leaf", cases=slice(1)),
             wherever_it_ran("a result", cases=slice(1, None)),
         ),
         "Your tensor does not require grad. Who asks for its gradient, and when?": wherever_it_ran(
             "plain"
         ),
-        "Your leaf stayed on the CPU as float32. A tensor's `.to()` returns another tensor: what happened to"
-        " that one?": wherever_it_ran("a leaf", "cpu", "torch.float32"),
-        "You go to a GPU whatever `place` says. Your function is told where to go.": lambda seen, right: (
+        "Your leaf stayed on the CPU as float32. A tensor's `.to()` returns another tensor: what"
+        " happened to that one?": wherever_it_ran("a leaf", "cpu", "torch.float32"),
+        "You go to"
+        " a GPU whatever `place` says. Your function is told where to go.": lambda seen, right: (
             raised(seen[:1], "CUDA", "NVIDIA") or wherever_it_ran("cuda")(seen, right)
         ),
-        "You can go to a device, and a dtype raises. `place` may be either. What takes both?": _fails_at(
-            1, 0
-        ),
-        "You can take a dtype, and the device `cpu` raises. `place` may be either. What takes both?": _fails_at(
-            0, 1
-        ),
-        "Through `.data` you can change the dtype, and not the kind of device. You need not put the moved"
-        " tensor back into the old one.": fails("incompatible tensor type"),
-        "You return a leaf that requires grad. Is it at `place`, and does it hold `values`?": wherever_it_ran(
-            "a leaf", "requires grad"
-        ),
+        "You can go to"
+        " a device, and a dtype raises. `place` may be either. What takes both?": _fails_at(1, 0),
+        "You can take a dtype,"
+        " and the device `cpu` raises. `place` may be either. What takes both?": _fails_at(0, 1),
+        "Through `.data` you can change the dtype, and not the kind of device. You need not put the"
+        " moved tensor back into the old one.": fails("incompatible tensor type"),
+        "You return a leaf that requires grad."
+        " Is it at `place`, and does it hold `values`?": wherever_it_ran("a leaf", "requires grad"),
     },
     hints=(
         "You do three things: make a tensor, ask for its gradient, move it. Which order is not recorded?",
@@ -191,7 +185,6 @@ def _other_counts(random: Random) -> tuple:
 
 
 def _trained(returned: object, model: nn.Module, points: object, moon: object) -> list:
-    """See where the model and the loss are, and the numbers of both where there are any."""
     weights = [weight.detach() for weight in model.parameters()]
     places = " and ".join(sorted({weight.device.type for weight in weights}))
     sums = [] if "meta" in places else [weight.sum().item() for weight in weights]
@@ -239,20 +232,22 @@ CASE = Exercise(
     right="You asked the model where it lives, and brought the data there. This loop runs on a GPU, too.",
     principle="the data go to where the model is, under names that the loop uses.",
     known={
-        "With the model on meta, your loop still meets a tensor on the CPU. There are two to move. Have both"
-        " come along, and do their names lead to what `.to()` returned?": lambda seen, _: (
+        "With the model on meta, your loop still meets a tensor on the CPU. There are two to move."
+        " Have"
+        " both come along, and do their names lead to what `.to()` returned?": lambda seen, _: (
             raised(seen[:1], _MEETS) and not raised(seen[1:], _MEETS)
         ),
-        "You send the data to one device, whatever the model is on. Ask the model where it is.": lambda seen, _: (
+        "You send the data"
+        " to one device, whatever the model is on. Ask the model where it is.": lambda seen, _: (
             not raised(seen[:1], _MEETS) and raised(seen[1:], _MEETS)
         ),
-        "You asked for something to leave meta, and there are no numbers to copy. Bring the data to the"
-        " model.": fails("Cannot copy out of meta"),
+        "You asked for something to leave meta, and there are no numbers to copy. Bring the data to"
+        " the model.": fails("Cannot copy out of meta"),
         "On meta the loss has no number that you could ask for. Return the tensor.": fails(
             "cannot be called on meta tensors"
         ),
-        "Your model is on the CPU afterwards, and its numbers are whatever was in memory. Bring the data to the"
-        " model.": lambda seen, _: "cpu" in _homes(seen[:1]),
+        "Your model is on the CPU afterwards, and its numbers are whatever was in memory. Bring the"
+        " data to the model.": lambda seen, _: "cpu" in _homes(seen[:1]),
         "Your model began on the CPU and is on meta now, and its numbers are lost. Leave it where"
         " it was.": lambda seen, _: "meta" in _homes(seen[1:]),
         "You ask for a GPU, and this machine need not have one. Ask the model where it is.": fails(
@@ -305,43 +300,36 @@ def _written_moves(*names: str) -> Callable[[Data], int]:
     return lambda data: sum(len(_MOVES.findall(data[name])) for name in names)
 
 
-MOVED = Quantities(
-    program=_COUNT.format_map,
-    data={"a": "x.double()", "b": "a.to(a.dtype)", "c": "x.float().double()"},
-    draw=lambda random: dict(zip("abc", map(random.choice, (_A, _B, _C)), strict=True)),
-    places=(
-        Place(
-            "`answer`",
-            "the moves and casts that made another tensor out of one that requires grad",
-            {
-                "what you get if you count every move that is written there": _written_moves(
-                    *"abc"
-                ),
-                "as if nothing were recorded, but a move is an operation": 0,
-                "more than the moves that are written there": (6, 7, 8),
-            },
-        ),
-    ),
-)
-
 CARDS = Exercise(
     id="10.6",
-    reader=number(),
     right="A card is left where a move had something to do, on a tensor that requires grad.",
     asked="How many cards called *ToCopy* are in the graph of `loss`? Give a number.",
     principle="if nothing has to move, `.to()` returns the tensor itself. A cast is such a move, too.",
-    quantities=MOVED,
+    quantities=Quantities(
+        program=_COUNT.format_map,
+        data={"a": "x.double()", "b": "a.to(a.dtype)", "c": "x.float().double()"},
+        draw=lambda random: dict(zip("abc", map(random.choice, (_A, _B, _C)), strict=True)),
+        places=(
+            Place(
+                "`answer`",
+                "the moves and casts that made another tensor out of one that requires grad",
+                {
+                    "what you get if you count every move that is written there": _written_moves(
+                        *"abc"
+                    ),
+                    "as if nothing were recorded, but a move is an operation": 0,
+                    "more than the moves that are written there": (6, 7, 8),
+                },
+            ),
+        ),
+    ),
     hints=(
         "Ask of each move and each cast: has the tensor to change its device or its dtype at all?",
         "Then ask whether that tensor requires grad. Data and what is detached leave no card.",
     ),
-    solution=MOVED.code,
 )
 
-PLACED = Faults(
-    (
-        Program(
-            """
+PLACED = Faults("""
 x = torch.ones({a}, 2, device="meta")
 layer = torch.nn.Linear(2, {b})
 layer = layer.to("meta")
@@ -350,30 +338,23 @@ y = layer(x + noise)
 loss = y.pow(2).mean()
 loss.backward()
 print(layer.weight.grad.device)
-""",
-            "str(loss.device)",
-            {
-                4: ("noise = torch.randn({a}, 2)", "noise = torch.rand({a}, 1)"),
-                3: ('layer = layer.to("cpu")', "layer = layer.train()"),
-            },
-        ),
-        Program(
-            """
+look at: str(loss.device)
+4: noise = torch.randn({a}, 2)
+4: noise = torch.rand({a}, 1)
+3: layer = layer.to("cpu")
+3: layer = layer.train()
+
 w = torch.tensor([{a}.0, {b}.0])
 w = w.to(torch.float64)
 w = w.requires_grad_()
 loss = (w * {c}).sum()
 loss.backward()
 print(w.is_leaf, w.grad)
-""",
-            "[w.is_leaf, w.grad is None]",
-            {
-                2: ("w = w.requires_grad_().to(torch.float64)",),
-                3: ("w = w.requires_grad_().half()", 'w = w.requires_grad_().to("meta")'),
-            },
-        ),
-        Program(
-            """
+look at: [w.is_leaf, w.grad is None]
+2: w = w.requires_grad_().to(torch.float64)
+3: w = w.requires_grad_().half()
+3: w = w.requires_grad_().to("meta")
+
 model = torch.nn.Linear(2, {a})
 model.register_buffer("mean", torch.ones(2))
 model.to("meta")
@@ -382,12 +363,11 @@ x = x.to("meta")
 loss = model(x - model.mean).sum()
 loss.backward()
 print(loss.device)
-""",
-            "str(loss.device)",
-            {2: ("model.mean = torch.ones(2)",), 5: ('x.to("meta")', 'y = x.to("meta")')},
-        ),
-        Program(
-            """
+look at: str(loss.device)
+2: model.mean = torch.ones(2)
+5: x.to("meta")
+5: y = x.to("meta")
+
 layer = torch.nn.Linear(2, {a}).double()
 x = torch.ones({b}, 2)
 x = x.to(layer.weight.dtype)
@@ -395,12 +375,11 @@ target = torch.zeros_like(x[:, :1])
 loss = (layer(x) - target).pow(2).mean()
 loss.backward()
 print(loss.dtype, x.dtype)
-""",
-            "str(x.dtype)",
-            {3: ("x.to(layer.weight.dtype)", "x.double()", "x = x.to(layer.weight.device)")},
-        ),
-    )
-)
+look at: str(x.dtype)
+3: x.to(layer.weight.dtype)
+3: x.double()
+3: x = x.to(layer.weight.device)
+""")
 
 PLACE = Exercise(
     id="10.7",
@@ -434,7 +413,6 @@ def _batches(rows: int) -> tuple:
 
 
 def _form(value: object, ids: set[int], depth: int = 4) -> object:
-    """See a batch as lists that begin with the name of their kind; a tensor in words."""
     if is_a(value, torch.Tensor):
         return _in_words(value, ids)
     if not is_a(value, dict, list, tuple) or not depth:
@@ -455,19 +433,9 @@ def _in_words(tensor: torch.Tensor, ids: set[int]) -> str:
         return " ".join(words)
 
 
-def _ids(value: object) -> set[int]:
-    """Return the ids of the tensors in a batch."""
-    if is_a(value, torch.Tensor):
-        return {id(value)}
-    inside = value.values() if is_a(value, dict) else value if is_a(value, list, tuple) else ()
-    return set().union(*map(_ids, inside))
-
-
 def _comparing(answer: Callable) -> Callable:
-    """Let a function also tell whether its batch is afterwards what it was."""
-
     def run(batch: object, device: object) -> tuple:
-        ids = _ids(batch)
+        ids = set(map(id, tensors_in(batch)))
         before = _form(batch, ids)
         returned = answer(batch, device)
         return returned, ids, "as it was" if _form(batch, ids) == before else "changed"
@@ -476,7 +444,6 @@ def _comparing(answer: Callable) -> Callable:
 
 
 def _carried(came: tuple, batch: object, device: object) -> list[object]:
-    """See the batch that came back, and what became of the one that was given."""
     returned, ids, after = came
     return [_form(returned, ids), after]
 
@@ -514,21 +481,18 @@ CARRY = Exercise(
     right="One call at the top of your loop, whatever your data loader hands out.",
     principle="move tensors, go into dicts, lists and tuples, build the same kind anew, and leave the rest alone.",
     known={
-        "You put the moved tensors into the batch that was given. Somebody may still need it where it was: build"
-        " a new one.": shows("changed"),
-        "Not everything in a batch is a tensor. A text, a number and None have no `.to()`: hand them back as"
-        " they are.": fails("has no attribute 'to'"),
-        "A namedtuple wants its fields one by one, and not in one list: `type(batch)(*moved)`.": fails(
-            "required positional argument"
-        ),
-        "A text is made of texts, and these again, without end. Go only into dicts, lists and tuples.": fails(
-            "maximum recursion depth"
-        ),
-        "Your namedtuple came back as another kind, so `batch.points` works no more. It is a tuple that has"
-        " `_fields`.": _lost_its_name,
-        "You cut a leaf off from its graph. A recorded move keeps the flag: leave `detach()` out.": like(
-            _CARRY.format(detached=".detach()"), 0
-        ),
+        "You put the moved tensors into the batch that was given. Somebody may still need it where"
+        " it was: build a new one.": shows("changed"),
+        "Not everything in a batch is a tensor. A text, a number and None have no `.to()`: hand"
+        " them back as they are.": fails("has no attribute 'to'"),
+        "A namedtuple wants its fields one by"
+        " one, and not in one list: `type(batch)(*moved)`.": fails("required positional argument"),
+        "A text is made of texts, and these again, without end. Go only into dicts, lists and"
+        " tuples.": fails("maximum recursion depth"),
+        "Your namedtuple came back as another kind, so `batch.points` works no more. It is a tuple"
+        " that has `_fields`.": _lost_its_name,
+        "You cut a leaf off from its graph. A recorded"
+        " move keeps the flag: leave `detach()` out.": like(_CARRY.format(detached=".detach()"), 0),
     },
     hints=(
         "Let the function call itself. Which kinds does it go into, and what does it do with anything else?",

@@ -15,14 +15,14 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograd_graphs.looking.saved_tensors import saved
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from autograd_graphs.untrusted.plain import NotRead, is_a
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
-from helpers.exercises.functions import function, written
+from helpers.exercises.faults import Faults
+from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import run
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import Reader, number
+from helpers.exercises.readers import Reader
 from helpers.exercises.recognise import (
     When,
     agree,
@@ -64,81 +64,63 @@ def _data(rounds: int, portions: int, step: str = _STEP) -> Data:
 
 
 def _other_loop(random: Random) -> Data:
-    """Draw after which lines there is a step, and whether something else writes into the weight."""
     step = random.choice((_STEP, f"    {_STEP}", f"{_STEP}\n{_STEP}"))
     return _data(random.randint(2, 6), random.randint(3, 6), step + random.choice(("", *_CLIPS)))
 
 
-def _but_right(data: Data, *values: int) -> tuple[int, ...]:
-    return tuple([value for value in values if value not in (data["writes"], data["writes"] + 1)])
-
-
-COUNTED = Quantities(
-    program=_PORTIONS.format_map,
-    data=_data(3, 4),
-    places=(
-        Place(
-            "increase",
-            "the writes of the loop into this one tensor",
-            {
-                "the counter itself, which stood at 1 before the loop": lambda d: d["writes"] + 1,
-                "about a write for each portion, but `backward()` writes into `.grad`": lambda d: (
-                    _but_right(d, d["portions"], d["portions"] + 1, d["portions"] + d["rounds"])
-                ),
-                "as if each round had one write": lambda d: _but_right(d, d["rounds"]),
-                "two writes in each round, but `.grad` and the bias are other tensors": lambda d: (
-                    _but_right(d, 2 * d["rounds"], 2 * d["rounds"] + 1)
-                ),
-                "too few for a write in each round, and a plain step is counted": (0, 1, 2),
-            },
-        ),
-    ),
-    draw=_other_loop,
-)
-
 VERSION = Exercise(
     id="11.1",
-    reader=number(),
     right="Each step of plain SGD wrote into the weight once, as any other write does. `backward()` wrote into"
     " `.grad`.",
     asked="By how much does the loop raise `model.weight._version`? Give a number.",
     principle="a version counts writes into this one tensor, plain SGD's among them, and `.grad` is another tensor.",
-    quantities=COUNTED,
+    quantities=Quantities(
+        program=_PORTIONS.format_map,
+        data=_data(3, 4),
+        places=(
+            Place(
+                "increase",
+                "the writes of the loop into this one tensor",
+                {
+                    "the counter itself, which stood at 1 before the loop": "writes + 1",
+                },
+                loose={
+                    "about a write for each portion, but `backward()` writes into `.grad`": (
+                        "portions, portions + 1, portions + rounds"
+                    ),
+                    "as if each round had one write": "rounds",
+                    "two writes in each round, but `.grad` and the bias are other tensors": (
+                        "2 * rounds, 2 * rounds + 1"
+                    ),
+                    "too few for a write in each round, and a plain step is counted": (0, 1, 2),
+                },
+            ),
+        ),
+        draw=_other_loop,
+    ),
     hints=(
         "Go through the lines and ask of each: does it write into the memory of `model.weight`?",
         "Print `model.weight._version` before a line and after it. How often does each line run?",
     ),
-    solution=COUNTED.code,
 )
 
 
-def _linear(weight: list[list[float]], bias: list[float]) -> torch.nn.Linear:
-    layer = torch.nn.Linear(len(weight[0]), len(weight))
-    with torch.no_grad():
-        layer.weight.copy_(torch.tensor(weight))
-        layer.bias.copy_(torch.tensor(bias))
-    return layer
+def _linear(name: str, weight: list, bias: list) -> str:
+    """Return the lines that put these numbers into a layer."""
+    return f"{name}.weight = nn.Parameter(torch.tensor({weight}))\n{name}.bias = nn.Parameter(torch.tensor({bias}))\n"
 
 
 def _curved(weight: list[float], bias: float, of_critic: float, z: list[list[float]]) -> Callable:
     """Return a case with a critic whose gradients depend on all that is old or new."""
-
-    @written(
-        f"generator = nn.Linear(2, 1) with weight [{weight}], bias [{bias}]; critic = tanh of"
-        f" nn.Linear(1, 1) with weight [[{of_critic}]], bias [0]; z = torch.tensor({z})"
-    )
-    def case() -> tuple:
-        critic = torch.nn.Sequential(_linear([[of_critic]], [0.0]), torch.nn.Tanh())
-        return _linear([weight], [bias]), critic, torch.tensor(z)
-
-    return case
+    layers = "generator, critic = nn.Linear(2, 1), nn.Sequential(nn.Linear(1, 1), nn.Tanh())\n"
+    numbers = _linear("generator", [weight], [bias]) + _linear("critic[0]", [[of_critic]], [0.0])
+    return made_by(f"{layers}{numbers}z = torch.tensor({z})", "generator", "critic", "z")
 
 
 _PLAYERS = ("critic weight", "critic bias", "generator weight", "generator bias")
 
 
 def _parameters(_: object, generator: torch.nn.Module, critic: torch.nn.Module, z: object) -> list:
-    """See what both players hold after the two steps, in the order of _PLAYERS."""
     return [*critic.parameters(), *generator.parameters()]
 
 
@@ -179,30 +161,28 @@ _LINES = {
 
 
 def _play(letters: str) -> str:
-    """Write an answer to 11.2 of these lines."""
     return _PLAY.format(body="\n    ".join(_LINES[letter] for letter in letters))
 
 
 def _known_duel(duel: Reader) -> dict[str, object]:
     return {
-        "A step came between a forward and its `backward()`: it wrote into a weight that this graph had"
-        " saved. The flag keeps the tensor, not the numbers in it.": fails(
-            "modified by an inplace operation"
-        ),
-        "You go back twice through a graph, or a part of one, and the first time freed what it had saved."
-        " Before you keep it: into which of its weights did the step write in between?": fails(
-            "a second time"
-        ),
-        "The forward is new, and yet the generator made a step with a sum. The critic's `backward()` went"
-        " through the generator, too, and left something there.": like(_play("1C2G")),
-        "The generator made its step with what the critic's `backward()` had left in its `.grad`: to a"
-        " smaller score, and against the critic of before.": like(_play("1CG")),
+        "A step came between a forward and its `backward()`: it wrote into a weight that this graph"
+        " had saved. The"
+        " flag keeps the tensor, not the numbers in it.": fails("modified by an inplace operation"),
+        "You go back twice through a graph, or a part of one, and the first time freed what it had"
+        " saved. Before you keep"
+        " it: into which of its weights did the step write in between?": fails("a second time"),
+        "The forward is new, and yet the generator made a step with a sum. The critic's"
+        " `backward()`"
+        " went through the generator, too, and left something there.": like(_play("1C2G")),
+        "The generator made its step with what the critic's `backward()` had left in its `.grad`:"
+        " to a smaller score, and against the critic of before.": like(_play("1CG")),
         "No error, and an order that people do use. But your generator played against the critic of"
         " before. Here it has to meet the one that has just learnt.": like(_play("k0iCG")),
-        "One of the two has not moved at all. Does it make a step, and what is in its `.grad` then?": partial(
-            _one_stayed, duel
-        ),
-        "The critic is right. The generator made another step than the one asked for. Is its gradient only"
+        "One of the two has not moved at"
+        " all. Does it make a step, and what is in its `.grad` then?": partial(_one_stayed, duel),
+        "The critic is right. The generator made another step than the one asked for. Is its"
+        " gradient only"
         " its own, of a score that the critic of now gave, by a forward of now?": right_in(0, 1),
     }
 
@@ -282,15 +262,10 @@ def _watched(answer: Callable) -> Callable:
     return run
 
 
-def _case(weight: list[float], bias: float, x: list[list[float]], y: list[float]):
-    model = f"model = nn.Linear(2, 1) with weight [{weight}], bias [{bias}]"
-    data = f"points = torch.tensor({x}); moon = torch.tensor({[[one] for one in y]})"
-
-    @written(f"{model}; {data}")
-    def made() -> tuple:
-        return _linear([weight], [bias]), torch.tensor(x), torch.tensor(y)[:, None]
-
-    return made
+def _case(weight: list[float], bias: float, x: list[list[float]], y: list[float]) -> Callable:
+    data = f"points, moon = torch.tensor({x}), torch.tensor({[[one] for one in y]})"
+    code = f"model = nn.Linear(2, 1)\n{_linear('model', [weight], [bias])}{data}"
+    return made_by(code, "model", "points", "moon")
 
 
 _CASES = (  # the second one wants to leave the range on both sides, and has a bias above 1
@@ -311,7 +286,6 @@ _FORM = "Let it return a list with two numbers for each round, the loss and the 
 
 
 def _behaviour(ended: tuple, model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> list:
-    """See what a loop did, in the order of _PARTS."""
     returned, watch = ended
     # This comes first: the watch itself holds the nodes until then.
     kept = "kept" if watch.keeps() else "freed"
@@ -321,15 +295,7 @@ def _behaviour(ended: tuple, model: torch.nn.Module, x: torch.Tensor, y: torch.T
     numbers = [getattr(model, name, None) for name in ("weight", "bias")]
     numbers = [one.detach() if is_a(one, torch.Tensor) else "no tensor" for one in numbers]
     graphs = "alive" if watch.alive else "gone"
-    return [_log_seen(returned), watch.arrived, *numbers, writes, graphs, kept]
-
-
-def _log_seen(returned: object) -> object:
-    """See a log as plain values, or a word where it has no such form."""
-    try:
-        return "nothing" if returned is None else plain(returned)
-    except NotRead:
-        return "not to be read"
+    return [readable(returned), watch.arrived, *numbers, writes, graphs, kept]
 
 
 _RUN = function(*_CASES, observe=_behaviour, parts=_PARTS, around=_watched)
@@ -356,7 +322,7 @@ def _read(loops: Reader, answer: object) -> tuple:
         log = case[_LOG] if is_a(case, tuple) else ()
         rows = log if is_a(log, tuple) else ()
         in_lists = len(rows) == 2 and all(is_a(row, tuple) and len(row) == ROUNDS for row in rows)
-        if in_lists or any(is_a(row, str) for row in rows) or (is_a(log, str) and log != "nothing"):
+        if in_lists or any(is_a(row, str) for row in rows) or is_a(log, str):
             raise NotRead(f"its log has another form. {_FORM}")
     return seen
 
@@ -426,32 +392,31 @@ def _right_but(*words: str) -> When:
 
 def _known_loop(loops: Reader) -> dict[str, object]:
     return {
-        "Something wrote into a tensor that a node had saved, before `backward()` came for it. On a tensor, `*=`"
+        "Something wrote into a tensor that a node had saved, before `backward()` came for it. On a"
+        " tensor, `*=`"
         " makes nothing new: it edits, like `mul_`.": fails("modified by an inplace operation"),
-        "A line writes into a leaf while recording is on. This write should be counted and not recorded, like the"
-        " write of a step.": fails("a leaf Variable that requires grad"),
-        "You go back twice through a graph, or a part of one, and the first time freed what it had saved. Which"
-        " line makes each part, and does it run in every round?": fails("a second time"),
-        "No error, and every round brings the gradient of the first, though the weights have moved. Going back"
-        " again computes no new prediction. Which line does, and does it run in every round?": partial(
-            _same_again, loops
-        ),
-        "No error, and a wrong gradient in the first round already. You changed what the loss had saved where no"
-        " counter sees it. You silenced the check; the edit is still there.": partial(
-            _edited_unseen, loops
-        ),
-        "Gradients came, and no parameter follows them. Is there a step, and what is in `.grad` when it looks?"
-        " Mind the order of the three calls.": partial(_never_moved, loops),
-        "The first round is right. From the second on, each step is made with a sum. What does `backward()` do"
-        " with a `.grad` that is there?": like(
-            _loop(backward="loss.backward()\noptimizer.step()"), _GRADS
-        ),
-        "The training is right, and the log is not. For each of the four rounds it should hold two numbers: the loss,"
-        " and the mean prediction of this forward times 100.": both(
-            right_in(_GRADS, _WEIGHT, _BIAS), wrong_in(_LOG)
-        ),
-        "The weights left the range, to one side or to both. After each step a line has to write into them, with"
-        " both bounds; `clamp` without the `_` makes a new tensor and leaves the weight as it is.": _over_the_limit,
+        "A line writes into a leaf while recording is on. This write should be counted and not"
+        " recorded, like the write of a step.": fails("a leaf Variable that requires grad"),
+        "You go back twice through a graph, or a part of one, and the first time freed what it had"
+        " saved."
+        " Which line makes each part, and does it run in every round?": fails("a second time"),
+        "No error, and every round brings the gradient of the first, though the weights have moved."
+        " Going back again computes no new prediction. Which line does, and does it run in every"
+        " round?": partial(_same_again, loops),
+        "No error, and a wrong gradient in the first round already. You changed what the loss had"
+        " saved where no counter sees"
+        " it. You silenced the check; the edit is still there.": partial(_edited_unseen, loops),
+        "Gradients came, and no parameter follows them. Is there a step, and what is in `.grad`"
+        " when it looks? Mind the order of the three calls.": partial(_never_moved, loops),
+        "The first round is right. From the second on, each step is made with a sum. What does"
+        " `backward()` do with a `.grad`"
+        " that is there?": like(_loop(backward="loss.backward()\noptimizer.step()"), _GRADS),
+        "The training is right, and the log is not. For each of the four rounds it should hold two"
+        " numbers: the loss, and the mean prediction"
+        " of this forward times 100.": both(right_in(_GRADS, _WEIGHT, _BIAS), wrong_in(_LOG)),
+        "The weights left the range, to one side or to both. After each step a line has to write"
+        " into them, with both bounds; `clamp` without the `_` makes a new tensor and leaves the"
+        " weight as it is.": _over_the_limit,
         "You kept the bias in the range as well. Only the weights should be.": like(
             _loop(
                 clip="with torch.no_grad():\n    [one.clamp_(-1, 1) for one in model.parameters()]"
@@ -460,16 +425,15 @@ def _known_loop(loops: Reader) -> dict[str, object]:
             _WEIGHT,
             _BIAS,
         ),
-        "All numbers are right, and there are writes into the weight on no counter, as through `.data`. A graph"
-        " that had saved the weight would not notice.": _right_but("some not counted"),
-        "The numbers are right, but after your function nodes of its graphs are still alive: something that you"
-        " keep leads to them. Is each entry of the log a number, or a tensor with its graph?": _right_but(
-            "alive"
-        ),
-        "All numbers are right, and each backward keeps its saved tensors, though you never go back again:"
-        " `retain_graph` is for a second time. What would it cost a large model?": _right_but(
-            "kept"
-        ),
+        "All numbers are right, and there are writes into the weight on no counter, as through"
+        " `.data`."
+        " A graph that had saved the weight would not notice.": _right_but("some not counted"),
+        "The numbers are right, but after your function nodes of its graphs are still alive:"
+        " something that you keep leads to them. Is each entry of the log a number, or a tensor"
+        " with its graph?": _right_but("alive"),
+        "All numbers are right, and each backward keeps its saved tensors, though you never go back"
+        " again: `retain_graph`"
+        " is for a second time. What would it cost a large model?": _right_but("kept"),
     }
 
 
@@ -542,18 +506,14 @@ TURNS = Exercise(
     right="In each of these the step finds the gradient of that round, once, and nothing else.",
     asked="Three rounds begin with `loss = loss_of()`, and *one* of these lines is the rest of each. With which of"
     " them does each step subtract `lr` times the gradient of that round? Give a list of letters.",
-    vary=ORDERS.vary,
     hints=(
         "Play two rounds of each letter, and write down what is in `w.grad` when `step()` looks.",
         "The first round may be right by luck. What has it left in `w.grad` for the second?",
     ),
-    **ORDERS.of("abcdef"),
+    **ORDERS.first("abcdef"),
 )
 
-SPOILED = Faults(
-    (
-        Program(
-            """
+SPOILED = Faults("""
 model = torch.nn.Linear(2, 1)
 sgd = torch.optim.SGD(model.parameters(), lr=0.1)
 x, y, log = torch.ones({a}, 2), {b} * torch.ones({a}, 1), []
@@ -564,20 +524,14 @@ for step in range(3):
     sgd.step()
     log.append(loss.item())
 print(log)
-""",
-            "[float(log[-1]), type(log[-1]).__name__]",
-            {
-                2: (
-                    "sgd = torch.optim.SGD([one.detach() for one in model.parameters()], lr=0.1)",
-                    "sgd = torch.optim.SGD([one.clone() for one in model.parameters()], lr=0.1)",
-                ),
-                6: ("    sgd.zero_grad", "    loss.detach()"),
-                8: ("    sgd.step",),
-                9: ("    log.append(loss)",),
-            },
-        ),
-        Program(
-            """
+look at: [float(log[-1]), type(log[-1]).__name__]
+2: sgd = torch.optim.SGD([one.detach() for one in model.parameters()], lr=0.1)
+2: sgd = torch.optim.SGD([one.clone() for one in model.parameters()], lr=0.1)
+6: sgd.zero_grad
+6: loss.detach()
+8: sgd.step
+9: log.append(loss)
+
 w = torch.tensor({a}.0, requires_grad=True)
 sgd = torch.optim.SGD([w], lr=0.01)
 start = w.detach().clone()
@@ -588,17 +542,14 @@ for step in range(4):
     loss.backward()
     sgd.step()
 print(start.item(), w.item())
-""",
-            "[start.item(), w.item()]",
-            {
-                3: ("start = w", "start = w.detach()"),
-                6: ("    loss = (scale.detach() - {c}) ** 2",),
-                7: ("    w.grad is None", "    w.zero_grad = None"),
-                9: ("    w = w - 0.01 * w.grad",),
-            },
-        ),
-        Program(
-            """
+look at: [start.item(), w.item()]
+3: start = w
+3: start = w.detach()
+6: loss = (scale.detach() - {c}) ** 2
+7: w.grad is None
+7: w.zero_grad = None
+9: w = w - 0.01 * w.grad
+
 w = torch.tensor([{a}.0, -{b}.0], requires_grad=True)
 sgd = torch.optim.SGD([w], lr=0.1)
 for step in range(3):
@@ -609,16 +560,12 @@ for step in range(3):
         w.grad.clamp_(-{d}, {d})
     sgd.step()
 print(w)
-""",
-            "w",
-            {
-                8: ("        w.grad.clamp(-{d}, {d})", "        w.clamp_(-{d}, {d})"),
-                4: ("    loss = (w * w.detach()).sum() / 2",),
-                5: ("    sgd.zero_grad",),
-            },
-        ),
-    )
-)
+look at: w
+8: w.grad.clamp(-{d}, {d})
+8: w.clamp_(-{d}, {d})
+4: loss = (w * w.detach()).sum() / 2
+5: sgd.zero_grad
+""")
 
 SPOILS = Exercise(
     id="11.5",
@@ -680,7 +627,6 @@ def _trainings(a: float) -> tuple:
 
 
 def _stopped(returned: object, model: torch.nn.Module, *_: object) -> list[object]:
-    """See the losses that came back, the rounds, of which round the model's numbers are, and its tensors."""
     rounds = model.rounds
     losses = readable(returned)
     if is_a(returned, list, tuple) and any(is_a(one, torch.Tensor) for one in returned):
@@ -740,19 +686,17 @@ FIT = Exercise(
     right="That is early stopping: the model that you keep is the best one that you saw, and not the last.",
     principle="count the rounds since the best one, and keep a copy of everything that the model had then.",
     known={
-        "Your losses are tensors, and each leads to a graph. Return numbers: `validate().item()`.": shows(
-            "tensors"
-        ),
-        "The model has other tensors now, and its optimizer holds the old ones. Write the numbers into the tensors"
-        " that are there, as `load_state_dict` does.": shows("others"),
-        "At the end the model has the numbers of its last round. `state_dict()` copies nothing: what you kept has"
+        "Your losses are tensors,"
+        " and each leads to a graph. Return numbers: `validate().item()`.": shows("tensors"),
+        "The model has other tensors now, and its optimizer holds the old ones. Write the numbers"
+        " into the tensors that are there, as `load_state_dict` does.": shows("others"),
+        "At the end the model has the numbers of its last round. `state_dict()` copies nothing:"
+        " what you kept has"
         " gone on learning, or nobody has loaded it.": like(_fit(kept="model.state_dict()"), 1, 2),
-        "The first loss was NaN, and no loss is smaller than NaN. Begin with `float('inf')` as the best.": like(
-            _fit(first="None", better="best is None or losses[-1] < best"), 1
-        ),
-        "You took a loss for better that is only as good as the best. The patience is there to end that.": like(
-            _fit(better="losses[-1] <= best"), 1
-        ),
+        "The first loss was NaN, and no loss is smaller than NaN. Begin with `float('inf')` as the"
+        " best.": like(_fit(first="None", better="best is None or losses[-1] < best"), 1),
+        "You took a loss for better that is only as good as the best. The patience is there to end"
+        " that.": like(_fit(better="losses[-1] <= best"), 1),
         "Your patience never begins anew. Only rounds in a row count, since the best one.": like(
             _fit(then="best = losses[-1]"), 1
         ),

@@ -11,11 +11,10 @@ import torch
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import numbers
 from helpers.exercises.recognise import both, each_has, like, raised, right_in, shows, wrong_in
 from helpers.exercises.tensors import leaf, readable
 
@@ -77,8 +76,7 @@ ENDS = Exercise(
     right="`a` gets the first value that comes back, as it is. So that has to be what arrives, times `b`.",
     asked="The backward of `Product` begins with `a, b = ctx.saved_tensors` and ends on one of these lines."
     " After which of them is `a.grad` right, whatever arrives, and without an error? Give a list of letters.",
-    vary=RETURNS.vary,
-    **RETURNS.of("abcdef"),
+    **RETURNS.first("abcdef"),
     hints=(
         "The slope of `a * b` for `a` is `b`. What has to be multiplied by it, and who does that?",
         "Count the values of each line, and look at the first one. A None too many does no harm.",
@@ -128,38 +126,34 @@ def _other_numbers(random: Random) -> Data:
     return {"x": values, "k": random.randint(2, 5), "loss": random.choice(list(_SLOPES))}
 
 
-NEAREST = Quantities(
-    program=_nearest,
-    data={"x": [1.3, 2.4], "k": 2, "loss": "(y * y).sum()"},
-    draw=_other_numbers,
-    places=tuple(
-        Place(
-            f"`x.grad[{at}]`",
-            "what arrives at `Nearest`, computed from the rounded `y`, times the {k} before it",
-            {
-                "the true slope of rounding": 0.0,
-                "what leaves `Nearest`, and the product in front of it is missing": _at(
-                    at, factor=False
-                ),
-                "what a `y` without rounding would give": _at(at, rounded=False),
-            },
-        )
-        for at in range(2)
-    ),
-)
-
 THROUGH = Exercise(
     id="12.2",
-    reader=numbers(),
     right="The forward rounds, and the backward goes through as if nothing had been rounded.",
     principle="the loss sees rounded numbers, and its gradient passes through `Nearest` unchanged.",
-    quantities=NEAREST,
+    quantities=Quantities(
+        program=_nearest,
+        data={"x": [1.3, 2.4], "k": 2, "loss": "(y * y).sum()"},
+        draw=_other_numbers,
+        places=tuple(
+            Place(
+                f"`x.grad[{at}]`",
+                "what arrives at `Nearest`, computed from the rounded `y`, times the {k} before it",
+                {
+                    "the true slope of rounding": 0.0,
+                    "what leaves `Nearest`, and the product in front of it is missing": _at(
+                        at, factor=False
+                    ),
+                    "what a `y` without rounding would give": _at(at, rounded=False),
+                },
+            )
+            for at in range(2)
+        ),
+    ),
     asked="What is `x.grad`? Give two numbers.",
     hints=(
         "Begin at the loss: which `y` does it see, and which gradient arrives at `Nearest`?",
         "What arrives leaves `Nearest` unchanged. Then comes the product in front of it.",
     ),
-    solution=NEAREST.code,
 )
 
 
@@ -217,8 +211,7 @@ CIRCLES = Exercise(
     right="In these the result leads to its node, and an attribute of the node leads back: a circle.",
     asked="Each line stands in a forward. Then `del y` takes the last name of the result away. After which"
     " lines does the result stay in memory, until Python's garbage collector comes by? Give a list of letters.",
-    vary=KEPT.vary,
-    **KEPT.of("abcdef"),
+    **KEPT.first("abcdef"),
     hints=(
         "The result leads to its node by `grad_fn`. From which of these attributes can you get back to it?",
         "`save_for_backward` knows how to keep a result without a circle. A number, a shape, a copy or a"
@@ -227,10 +220,7 @@ CIRCLES = Exercise(
 )
 
 
-BACKWARDS = Faults(
-    (
-        Program(
-            """
+BACKWARDS = Faults("""
 class Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx, p, q):
@@ -244,16 +234,12 @@ p = torch.tensor({a}.0, requires_grad=True)
 q = torch.tensor({b}.0, requires_grad=True)
 ({c} * Product.apply(p, q)).backward()
 print(p.grad.item(), q.grad.item())
-""",
-            "[p.grad.item(), q.grad.item()]",
-            {
-                9: ("        return grad * q, grad * q", "        return q, p"),
-                8: ("        p = q = ctx.saved_tensors[0]",),
-                4: ("        ctx.save_for_backward(p)",),
-            },
-        ),
-        Program(
-            """
+look at: [p.grad.item(), q.grad.item()]
+9: return grad * q, grad * q
+9: return q, p
+8: p = q = ctx.saved_tensors[0]
+4: ctx.save_for_backward(p)
+
 class Power(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, k):
@@ -267,19 +253,13 @@ class Power(torch.autograd.Function):
 x = torch.tensor({a}.0, requires_grad=True)
 ({b} * Power.apply(x, 3)).backward()
 print(x.grad.item())
-""",
-            "x.grad.item()",
-            {
-                5: ("        ctx.k = k - 1", "        ctx.k = x"),
-                10: (
-                    "        return ctx.k * x ** (ctx.k - 1), None",
-                    "        return grad * ctx.k * x ** (ctx.k - 1)",
-                    "        return None, grad * ctx.k * x ** (ctx.k - 1)",
-                ),
-            },
-        ),
-    )
-)
+look at: x.grad.item()
+5: ctx.k = k - 1
+5: ctx.k = x
+10: return ctx.k * x ** (ctx.k - 1), None
+10: return grad * ctx.k * x ** (ctx.k - 1)
+10: return None, grad * ctx.k * x ** (ctx.k - 1)
+""")
 
 LINE = Exercise(
     id="12.4",
@@ -296,7 +276,6 @@ LINE = Exercise(
 
 
 def _with_itself(answer: Callable) -> Callable:
-    """Let `observe` have the function beside what it returned: it tries it once more."""
     return lambda *inputs: [answer(*inputs), answer]
 
 
@@ -379,17 +358,18 @@ BUILD = Exercise(
         "The last node of your result is one of torch's. Write a class that inherits from"
         " `torch.autograd.Function`, and return what its `apply` returns.": shows(_TORCHS),
         _RAISES: each_has(1, "raises"),
-        "Your backward returns the slope alone. The gradient that arrives is not always 1: multiply by"
-        " it.": like(_SWISH.replace("grad * (s + x * s * (1 - s))", "s + x * s * (1 - s)"), 1),
-        "Your backward hands back the slope of the sigmoid. Swish is a product: both factors depend on"
-        " `x`.": like(_SWISH.replace("(s + x * s * (1 - s))", "s * (1 - s)"), 1),
-        "Your node saves two tensors or more. `s` can be computed again from `x` when it is"
-        " needed.": lambda seen, _: any(
+        "Your backward returns the slope alone. The gradient that arrives is not always 1: multiply"
+        " by it.": like(_SWISH.replace("grad * (s + x * s * (1 - s))", "s + x * s * (1 - s)"), 1),
+        "Your backward hands back the slope of the sigmoid. Swish is a product: both factors depend"
+        " on `x`.": like(_SWISH.replace("(s + x * s * (1 - s))", "s * (1 - s)"), 1),
+        "Your node saves two tensors"
+        " or more. `s` can be computed again from `x` when it is needed.": lambda seen, _: any(
             is_a(case, tuple) and case[3] in (2, 3, 4) for case in seen
         ),
         "Your node has nothing in `saved_tensors`. An attribute is not guarded: use"
         " `ctx.save_for_backward`.": each_has(3, 0),
-        "The first derivative is right, and the second one is missing or wrong. Something in your backward"
+        "The first derivative is right, and the second one is missing or wrong. Something in your"
+        " backward"
         " leaves the graph, or was computed in the forward.": both(right_in(1), wrong_in(2)),
         "All is right but `vmap`. It wants the forward without `ctx`, a `setup_context`, and"
         " `generate_vmap_rule = True`.": right_in(0, 1, 2, 3),
@@ -416,7 +396,6 @@ def _weighed(result: torch.Tensor, x: torch.Tensor) -> object:
 
 
 def _gate_seen(returned: list, x: torch.Tensor, slope: float) -> list[object]:
-    """See values and gradient, whose node it is, and what comes after an edit of what went in."""
     result, answer = returned
     if not is_a(result, torch.Tensor) or len(result) != len(x):
         return ["not a tensor like `x`", "", "", ""]
@@ -486,17 +465,18 @@ CASE = Exercise(
     right="The gate multiplies what arrives, and no edit of `x` makes it wrong unnoticed. Put it into the case.",
     principle="what leaves a node is what arrives, times the slope at the `x` of the forward.",
     known={
-        "Your function has two arguments, and your backward hands back one gradient. Write None where"
-        " there is none.": shows(_FEW),
-        "The last node of your result is one of torch's. Repair the class, and return what its `apply`"
-        " returns.": shows(_TORCHS),
+        "Your function has two arguments, and your backward hands back one gradient. Write None"
+        " where there is none.": shows(_FEW),
+        "The last node of your result is one of torch's. Repair the class, and return what its"
+        " `apply` returns.": shows(_TORCHS),
         _RAISES: each_has(1, "raises"),
-        "Your backward returns the bare slope, as in the case. What arrives is lost: `check` lets 2 and 3"
-        " arrive.": like(_GATE.replace("grad, ctx.slope * grad)", "1.0, ctx.slope)"), 1),
-        "Somebody edited `x` before backward, and your gate used the new numbers without a word. Who"
-        " guards a tensor?": shows(_NEW),
-        "`slope` is a number, which `save_for_backward` refuses. A number cannot change behind your back, so"
-        " it may be an attribute.": lambda seen, _: raised(seen, "can only save variables"),
+        "Your backward returns the bare slope, as in the case. What arrives is lost: `check` lets 2"
+        " and 3 arrive.": like(_GATE.replace("grad, ctx.slope * grad)", "1.0, ctx.slope)"), 1),
+        "Somebody edited `x` before backward, and your gate used the new numbers without a word."
+        " Who guards a tensor?": shows(_NEW),
+        "`slope` is a number, which `save_for_backward` refuses. A number cannot change behind your"
+        " back,"
+        " so it may be an attribute.": lambda seen, _: raised(seen, "can only save variables"),
         "The gradient is right for positive numbers only. What is the slope where `x` is not"
         " positive?": like(_GATE.replace("ctx.slope * grad", "0.0"), 1),
     },

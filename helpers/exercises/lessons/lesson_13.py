@@ -11,11 +11,11 @@ from torch import nn
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Lines
+from helpers.exercises.programs import run, slope
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import number, numbers
 from helpers.exercises.recognise import both, fails, like, right_in, shows, wrong_in
 from helpers.exercises.tensors import readable
 
@@ -68,8 +68,7 @@ AGAIN = Exercise(
     right="In these the gradient was recorded while it was computed, and nothing cut it off afterwards.",
     asked="Each letter makes a gradient `g` from a new `y`. From which of them does"
     " `torch.autograd.grad(g.sum(), x)` return a second derivative? Give their letters.",
-    vary=GRAPHS.vary,
-    **GRAPHS.of("abcdef"),
+    **GRAPHS.first("abcdef"),
     hints=(
         "Ask each `g` for its `grad_fn`: does it lead back to `x`?",
         "`retain_graph` keeps an old graph. `create_graph` makes a new one, and so does `torch.func`, if `x`"
@@ -96,23 +95,21 @@ answer = torch.autograd.grad(g @ v, x)[0].tolist()
 
 
 def _derivatives(data: Data) -> tuple[list[float], list[list[float]]]:
-    """Return the gradient and the Hessian of a function of two numbers."""
     x = _tensor(data["x"], requires_grad=True)
     (gradient,) = _grad(eval(data["f"], {"x": x}), x, create_graph=True)
     rows = [_grad(one, x, retain_graph=True)[0].tolist() for one in gradient]
     return gradient.tolist(), rows
 
 
-def _gradient_at(at: int) -> Callable[[Data], float]:
-    return lambda data: _derivatives(data)[0][at]
+def _found(order: int, at: int, weighed: bool = False) -> Callable[[Data], float]:
+    """Return what computes a first derivative, or a number on the diagonal, perhaps times that of `v`."""
 
+    def number(data: Data) -> float:
+        gradient, rows = _derivatives(data)
+        found = gradient[at] if order == 1 else rows[at][at]
+        return found * data["v"][at] if weighed else found
 
-def _weighed_at(at: int) -> Callable[[Data], float]:
-    return lambda data: _derivatives(data)[0][at] * data["v"][at]
-
-
-def _diagonal_at(at: int) -> Callable[[Data], float]:
-    return lambda data: _derivatives(data)[1][at][at] * data["v"][at]
+    return number
 
 
 def _other_product(random: Random) -> Data:
@@ -121,47 +118,36 @@ def _other_product(random: Random) -> Data:
     return {"x": x, "v": v, "f": random.choice(_FUNCTIONS)}
 
 
-PRODUCT = Quantities(
-    program=_product,
-    data={"x": [3.0, 5.0], "v": [1.0, 2.0], "f": "x[0] ** 2 * x[1]"},
-    draw=_other_product,
-    places=tuple(
-        Place(
-            f"`answer[{at}]`",
-            f"row {at} of the Hessian times `v`",
-            {
-                "the first derivative": _gradient_at(at),
-                "what one number of that row gives, and the row has two": _diagonal_at(at),
-            }
-            | more,
-        )
-        for at, more in enumerate(
-            ({}, {"the first derivative times a number of `v`": _weighed_at(1)})
-        )  # the first number of `v` is 1
-    ),
-)
-
 HESSIAN = Exercise(
     id="13.2",
-    reader=numbers(),
     right="The slope of `g @ v` is the Hessian times `v`, and nobody wrote the Hessian down.",
     principle="`v` is constant, so the slope of `g @ v` takes the slope of each `g`, times its number of `v`.",
-    quantities=PRODUCT,
+    quantities=Quantities(
+        program=_product,
+        data={"x": [3.0, 5.0], "v": [1.0, 2.0], "f": "x[0] ** 2 * x[1]"},
+        draw=_other_product,
+        places=tuple(
+            Place(
+                f"`answer[{at}]`",
+                f"row {at} of the Hessian times `v`",
+                {
+                    "the first derivative": _found(1, at),
+                    "what one number of that row gives, and the row has two": _found(2, at, True),
+                },
+                {"the first derivative times a number of `v`": _found(1, at, True)},
+            )
+            for at in range(2)
+        ),
+    ),
     asked="What is `answer`? Give two numbers.",
     hints=(
         "Write the two numbers of `g` as formulas of `x[0]` and `x[1]`. Then write `g @ v` as a formula.",
         "Differentiate that formula by `x[0]`, then by `x[1]`.",
     ),
-    solution=PRODUCT.code,
 )
 
 
-_INNER = {
-    "(w - 6) ** 2": (lambda w: 2 * (w - 6), lambda w: 2.0),
-    "w**2 + 4 * w": (lambda w: 2 * w + 4, lambda w: 2.0),
-    "w**3": (lambda w: 3 * w**2, lambda w: 6 * w),
-    "w**4 / 4": (lambda w: w**3, lambda w: 3 * w**2),
-}
+_INNER = "(w - 6) ** 2", "w**2 + 4 * w", "w**3", "w**4 / 4"
 
 
 def _step(data: Data) -> str:
@@ -175,61 +161,48 @@ answer = w.grad
 """
 
 
-def _outer_slope(data: Data) -> float:
-    first, _ = _INNER[data["inner"]]
-    return 2 * (data["w"] - data["rate"] * first(data["w"]) - data["goal"])
-
-
-def _through_curvature(data: Data) -> float:
-    return _outer_slope(data) * data["rate"] * _INNER[data["inner"]][1](data["w"])
+def _at_fast(data: Data) -> float:
+    fast = data["w"] - data["rate"] * slope(data["inner"], data, "w")
+    return 2 * (fast - data["goal"])
 
 
 def _other_step(random: Random) -> Data:
     drawn = {"w": float(random.randint(2, 5)), "rate": random.choice((0.25, 0.125, 0.5))}
-    return drawn | {"goal": random.randint(7, 11), "inner": random.choice(list(_INNER))}
+    return drawn | {"goal": random.randint(7, 11), "inner": random.choice(_INNER)}
 
-
-STEP = Quantities(
-    program=_step,
-    data={"w": 2.0, "rate": 0.125, "goal": 7, "inner": "w**2 + 4 * w"},
-    draw=_other_step,
-    places=(
-        Place(
-            "`w.grad`",
-            "the slope at `fast`, times the slope of the whole step by `w`",
-            {
-                "the slope at `fast` alone, as if the step did not depend on `w`": _outer_slope,
-                "the part that comes through `g` alone, without its minus sign": (
-                    _through_curvature
-                ),
-                "what a loss without the step would give": lambda data: (
-                    2 * (data["w"] - data["goal"])
-                ),
-            },
-        ),
-    ),
-)
 
 INNER_STEP = Exercise(
     id="13.3",
-    reader=number(),
     right="The step depends on `w` twice: directly, and through the gradient that it uses.",
     principle="`fast` is a formula of `w`. Put the formula of `g` into it, and differentiate that.",
-    quantities=STEP,
+    quantities=Quantities(
+        program=_step,
+        data={"w": 2.0, "rate": 0.125, "goal": 7, "inner": "w**2 + 4 * w"},
+        draw=_other_step,
+        places=(
+            Place(
+                "`w.grad`",
+                "the slope at `fast`, times the slope of the whole step by `w`",
+                {
+                    "the slope at `fast` alone, as if the step did not depend on `w`": _at_fast,
+                    "the part that comes through `g` alone, without its minus sign": lambda d: (
+                        _at_fast(d) - run(_step(d)).item()
+                    ),
+                    "what a loss without the step would give": "2 * (w - goal)",
+                },
+            ),
+        ),
+    ),
     asked="What is `w.grad`?",
     hints=(
         "Write `g` as a formula of `w`, and put it into `fast`. What is the slope of `fast` by `w`?",
         "The chain rule: 2 · (fast − goal), times the slope of `fast`, which is 1 minus rate times the slope of"
         " `g`.",
     ),
-    solution=STEP.code,
 )
 
 
-SECOND = Faults(
-    (
-        Program(
-            """
+SECOND = Faults("""
 x = torch.tensor({a}.0, requires_grad=True)
 y = x**3
 (slope,) = torch.autograd.grad(y, x, create_graph=True)
@@ -237,16 +210,12 @@ penalty = slope**2
 loss = {b} * y + penalty
 loss.backward()
 print(x.grad.item())
-""",
-            "x.grad.item()",
-            {
-                4: ("penalty = slope.detach() ** 2", "penalty = slope.item() ** 2"),
-                3: ("(slope,) = torch.autograd.grad(y, x, retain_graph=True)",),
-                5: ("loss = {b} * y + penalty.data",),
-            },
-        ),
-        Program(
-            """
+look at: x.grad.item()
+4: penalty = slope.detach() ** 2
+4: penalty = slope.item() ** 2
+3: (slope,) = torch.autograd.grad(y, x, retain_graph=True)
+5: loss = {b} * y + penalty.data
+
 w = torch.tensor({a}.0, requires_grad=True)
 inner = (w - {b}) ** 2
 (g,) = torch.autograd.grad(inner, w, create_graph=True)
@@ -254,31 +223,23 @@ fast = w - 0.25 * g
 outer = (fast - 10) ** 2
 outer.backward()
 print(w.grad.item())
-""",
-            "w.grad.item()",
-            {
-                3: ("(g,) = torch.autograd.grad(inner, w)",),
-                4: ("fast = w - 0.25 * g.detach()", "fast = w - 0.25 * g.data"),
-                5: ("outer = (fast.detach() - w) ** 2",),
-            },
-        ),
-        Program(
-            """
+look at: w.grad.item()
+3: (g,) = torch.autograd.grad(inner, w)
+4: fast = w - 0.25 * g.detach()
+4: fast = w - 0.25 * g.data
+5: outer = (fast.detach() - w) ** 2
+
 x = torch.tensor({a}.0, requires_grad=True)
 first = torch.func.grad(lambda x: x**3)
 second = torch.func.grad(first)
 curved = second(x) * {b}
 curved.backward()
 print(x.grad.item())
-""",
-            "x.grad.item()",
-            {
-                4: ("curved = second(x.detach()) * {b}", "curved = first(x) * {b}"),
-                3: ("second = torch.func.grad(lambda x: first(x).detach() * x)",),
-            },
-        ),
-    )
-)
+look at: x.grad.item()
+4: curved = second(x.detach()) * {b}
+4: curved = first(x) * {b}
+3: second = torch.func.grad(lambda x: first(x).detach() * x)
+""")
 
 LINE = Exercise(
     id="13.4",
@@ -294,32 +255,12 @@ LINE = Exercise(
 )
 
 
-def _cubes(x: torch.Tensor) -> torch.Tensor:
-    return (x**3).sum()
+_CUBES, _MIXED = "(x**3).sum()", "x.prod() + (x**2).sum()"
+_STRAIGHT, _SQUARED = "(3 * x).sum()", "(x @ x @ x).sum()"
 
 
-def _mixed(x: torch.Tensor) -> torch.Tensor:
-    return x.prod() + (x**2).sum()
-
-
-def _straight(x: torch.Tensor) -> torch.Tensor:
-    return (3 * x).sum()
-
-
-def _squared(x: torch.Tensor) -> torch.Tensor:
-    return (x @ x @ x).sum()
-
-
-_NAMES = {
-    _cubes: "(x**3).sum()",
-    _mixed: "x.prod() + (x**2).sum()",
-    _straight: "(3 * x).sum()",
-    _squared: "(x @ x @ x).sum()",
-}
-
-
-def _product_case(f: Callable, x: list, v: list) -> Callable:
-    @written(f"f = lambda x: {_NAMES[f]}; x, v = torch.tensor({x}), torch.tensor({v})")
+def _product_case(f: str, x: list, v: list) -> Callable:
+    @written(f"f = lambda x: {f}; x, v = torch.tensor({x}), torch.tensor({v})")
     def case() -> tuple:
         leaf = _tensor(x, requires_grad=True)
         leaf.arrived = []
@@ -328,7 +269,7 @@ def _product_case(f: Callable, x: list, v: list) -> Callable:
             own = given.view_as(given)  # a copy of x, such as `hessian` makes, is watched as well
             if own.requires_grad:
                 own.register_hook(lambda gradient: leaf.arrived.append(1))
-            return f(own)
+            return eval(f, {"x": own})
 
         return counted, leaf, _tensor(v)
 
@@ -336,10 +277,10 @@ def _product_case(f: Callable, x: list, v: list) -> Callable:
 
 
 _PRODUCTS = (
-    _product_case(_cubes, [1.0, 2.0, 5.0], [1.0, 0.0, 2.0]),
-    _product_case(_mixed, [2.0, 3.0, 5.0, 10.0], [1.0, -1.0, 2.0, 0.5]),
-    _product_case(_straight, [[1.0, 2.0], [3.0, 4.0]], [[3.0, 4.0], [5.0, 6.0]]),
-    _product_case(_squared, [[1.0, 2.0], [3.0, 5.0]], [[1.0, 0.0], [2.0, 1.0]]),
+    _product_case(_CUBES, [1.0, 2.0, 5.0], [1.0, 0.0, 2.0]),
+    _product_case(_MIXED, [2.0, 3.0, 5.0, 10.0], [1.0, -1.0, 2.0, 0.5]),
+    _product_case(_STRAIGHT, [[1.0, 2.0], [3.0, 4.0]], [[3.0, 4.0], [5.0, 6.0]]),
+    _product_case(_SQUARED, [[1.0, 2.0], [3.0, 5.0]], [[1.0, 0.0], [2.0, 1.0]]),
 )
 
 
@@ -350,10 +291,10 @@ def _other_products(random: Random) -> tuple:
     sizes = random.randint(3, 4), random.randint(3, 5)
     flat = [
         _product_case(f, drawn(size), drawn(size))
-        for f, size in zip((_cubes, _mixed), sizes, strict=True)
+        for f, size in zip((_CUBES, _MIXED), sizes, strict=True)
     ]
     matrices = [
-        _product_case(f, [drawn(2), drawn(2)], [drawn(2), drawn(2)]) for f in (_straight, _squared)
+        _product_case(f, [drawn(2), drawn(2)], [drawn(2), drawn(2)]) for f in (_STRAIGHT, _SQUARED)
     ]
     return *flat, *matrices
 
@@ -362,7 +303,6 @@ _ROWS, _LEFT = "row by row", "filled"
 
 
 def _product_seen(returned: object, f: Callable, x: torch.Tensor, v: torch.Tensor) -> list[object]:
-    """See what came back, whether `x.grad` was left alone, and how many gradients came to `x`."""
     passes = "at most two passes" if len(x.arrived) <= 2 else _ROWS
     return [readable(returned), "empty" if x.grad is None else _LEFT, passes]
 
@@ -391,19 +331,18 @@ BUILD = Exercise(
                 is_a(seen[at], Failed) and "does not require grad" in str(seen[at]) for at in (0, 1)
             )
         ),
-        "A straight function has a gradient without a graph: it is constant. Ask `g.requires_grad`, and return"
-        " zeros in the shape of `x`.": fails("does not require grad", cases=slice(2, 3)),
+        "A straight function has a gradient without a graph: it is constant. Ask `g.requires_grad`,"
+        " and return zeros in the shape of `x`.": fails("does not require grad", cases=slice(2, 3)),
         "`@` multiplies matrices where `x` is one. What you need is the sum of `g * v`.": fails(
             "can be implicitly created only for scalar outputs", "1D tensors expected"
         ),
         "You returned the first gradient times `v`. The Hessian holds slopes of slopes.": like(
             "def answer(f, x, v):\n    return torch.autograd.grad(f(x), x)[0] * v"
         ),
-        "Your result is right, and it came row by row: one pass for each number in `x`. Weigh first, then"
-        " differentiate once.": both(right_in(0), shows(_ROWS)),
-        "You filled `x.grad`. `torch.autograd.grad` returns a gradient and leaves `.grad` alone.": shows(
-            _LEFT
-        ),
+        "Your result is right, and it came row by row: one pass for each number in `x`. Weigh"
+        " first, then differentiate once.": both(right_in(0), shows(_ROWS)),
+        "You filled `x.grad`."
+        " `torch.autograd.grad` returns a gradient and leaves `.grad` alone.": shows(_LEFT),
     },
     hints=(
         "Two calls of `torch.autograd.grad`. The first one is recorded.",
@@ -446,7 +385,6 @@ _NO_GRAPH, _TOUCHED = "no gradient", "changed"
 
 
 def _smooth_seen(returned: object, model: nn.Module, points: torch.Tensor) -> list[object]:
-    """See the penalty, what it sends to the weights, and whether model and points are as before."""
     before = points.requires_grad or any(one.grad is not None for one in model.parameters())
     weights = [model[0].weight, model[2].weight]
     sent = guarded(lambda: [readable(one) for one in _grad(returned, weights)])
@@ -472,25 +410,23 @@ CASE = Exercise(
     right="The penalty has a graph, so its backward reaches the weights. Put the one word into the case.",
     principle="a penalty on a gradient needs the graph of that gradient.",
     known={
-        "Your penalty sends no gradient to the weights, because nobody recorded how the slope was computed.": shows(
-            _NO_GRAPH
-        ),
-        "Your function leaves a trace: `points` require grad now, or a weight has a `.grad`. Work on a copy of"
-        " the points, and ask with `torch.autograd.grad`.": shows(_TOUCHED),
-        "That is the mean of all squared numbers. Of each point take the sum over both coordinates, and the"
-        " mean over the points only.": like(
-            _PENALTY.replace("square().sum(1).mean()", "square().mean()")
-        ),
+        "Your penalty sends no gradient to the weights, because nobody recorded how the slope was"
+        " computed.": shows(_NO_GRAPH),
+        "Your function leaves a trace: `points` require grad now, or a weight has a `.grad`. Work"
+        " on a copy of the points, and ask with `torch.autograd.grad`.": shows(_TOUCHED),
+        "That is the mean of all squared numbers. Of each point take the sum over both coordinates,"
+        " and the mean over"
+        " the points only.": like(_PENALTY.replace("square().sum(1).mean()", "square().mean()")),
         "That is the sum over all points, not the mean.": like(
             _PENALTY.replace("square().sum(1).mean()", "square().sum()")
         ),
-        "You asked for the slope of the mean score. So the slope of each point came out divided by the number"
-        " of points.": like(_PENALTY.replace("score.sum()", "score.mean()")),
+        "You asked for the slope of the mean score. So the slope of each point came out divided by"
+        " the number of points.": like(_PENALTY.replace("score.sum()", "score.mean()")),
         "That is the length of each slope. The penalty takes its square.": like(
             _PENALTY.replace("square().sum(1).mean()", "norm(dim=1).mean()")
         ),
-        "The penalty is right, and what it sends to the weights is not. Did some part of it leave the"
-        " graph?": both(right_in(0), wrong_in(1)),
+        "The penalty is right, and what it sends to the weights is not. Did some part of it leave"
+        " the graph?": both(right_in(0), wrong_in(1)),
     },
     hints=(
         "Which keyword of `torch.autograd.grad` records what backward computes?",

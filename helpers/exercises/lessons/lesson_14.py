@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Callable
 from functools import partial
-from math import hypot, isfinite
+from math import isfinite
 from random import Random
 
 import torch
@@ -15,11 +15,10 @@ from torch import nn
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import numbers
 from helpers.exercises.recognise import each_has, fails, like, shows, wrong_in
 from helpers.exercises.tensors import leaf, readable
 
@@ -70,8 +69,7 @@ CHANGED = Exercise(
     right="With these, a hook that was there in time, at a place that backward passes, returned another gradient.",
     asked="Before each letter all tensors are new. Its line runs, and then `y.backward()`, unless the line has called"
     " it. With which lines is `w.grad` another number than without them? Give a list of letters.",
-    vary=HOOKS.vary,
-    **HOOKS.of("abcdef"),
+    **HOOKS.first("abcdef"),
     hints=(
         "Ask three things of each line: on which tensor, there in time, and what does it return?",
         "A hook that returns nothing changes nothing. `append` returns nothing. A tensor from `detach()` is another"
@@ -100,47 +98,27 @@ def _clipping(data: Data) -> str:
     )
 
 
-def _scaled(name: str, data: Data) -> float:
-    return data[name] * data["norm"] / hypot(data["a"], data["b"])
-
-
-def _by_value(name: str, limit: str, data: Data) -> object:
-    return min(data[name], data[limit])
-
-
 def _clipped_place(at: int, name: str) -> Place:
     return Place(
         f"`first[{at}]`",
         "the gradient times the limit, divided by the norm of both",
         {
-            "the gradient as it came": lambda data: data[name],
-            "the gradient cut off at the limit of the norm": partial(_by_value, name, "norm"),
-            "the gradient divided by the norm, without the limit": lambda data: (
-                data[name] / hypot(data["a"], data["b"])
-            ),
+            "the gradient as it came": name,
+            "the gradient cut off at the limit of the norm": f"min({name}, norm)",
+            "the gradient divided by the norm, without the limit": f"{name} / length",
         },
     )
 
 
 def _cut_place(at: int, name: str) -> Place:
-    def uncut(data: Data) -> object:
-        scaled = _scaled(name, data)
-        return scaled if scaled > data["cut"] else ()
-
-    def from_the_start(data: Data) -> object:
-        return data["cut"] if _scaled(name, data) < data["cut"] else ()
-
-    def scaled_again(data: Data) -> float:
-        length = hypot(_scaled("a", data), _scaled("b", data))
-        return _scaled(name, data) * data["cut"] / length
-
+    scaled = f"{name} * norm / length"
     return Place(
         f"`second[{at}]`",
         "what the first clipping left, cut off at the second limit",
+        {"what a second clipping by norm would leave": f"{name} * cut / length"},
         {
-            "what the first clipping left, and this is over the limit": uncut,
-            "the limit, and what the first clipping left is smaller": from_the_start,
-            "what a second clipping by norm would leave": scaled_again,
+            "what the first clipping left, and this is over the limit": scaled,
+            "the limit, and what the first clipping left is smaller": "cut",
         },
     )
 
@@ -152,35 +130,31 @@ def _other_clipping(random: Random) -> Data:
     pair = random.sample((short, long), 2)
     between = (short + long) / 2 * small
     limits = {"norm": norm * small, "cut": between, "loss": random.choice(_LOSSES)}
-    return {"a": pair[0] * times, "b": pair[1] * times} | limits
+    return {"a": pair[0] * times, "b": pair[1] * times, "length": norm * times} | limits
 
-
-CLIPPED = Quantities(
-    program=_clipping,
-    data={"a": 6, "b": 8, "norm": 5.0, "cut": 3.5, "loss": _LOSSES[0]},
-    draw=_other_clipping,
-    places=(
-        _clipped_place(0, "a"),
-        _clipped_place(1, "b"),
-        _cut_place(0, "a"),
-        _cut_place(1, "b"),
-    ),
-)
 
 CLIPPING = Exercise(
     id="14.2",
-    reader=numbers(),
     right="The first clipping shortens both alike. The second one cuts only what is over its limit, and turns the"
     " direction.",
     principle="clipping by norm multiplies all gradients by one factor, and clipping by value cuts each by itself.",
-    quantities=CLIPPED,
+    quantities=Quantities(
+        program=_clipping,
+        data={"a": 6, "b": 8, "length": 10, "norm": 5.0, "cut": 3.5, "loss": _LOSSES[0]},
+        draw=_other_clipping,
+        places=(
+            _clipped_place(0, "a"),
+            _clipped_place(1, "b"),
+            _cut_place(0, "a"),
+            _cut_place(1, "b"),
+        ),
+    ),
     asked="What do the two lists hold? Give four numbers, `first` and then `second`.",
     hints=(
         "How long is the vector of both gradients? Clipping by norm makes it as long as its limit.",
         "The factor is the limit divided by the norm, the same for both. The second clipping begins with what the first"
         " one left.",
     ),
-    solution=CLIPPED.code,
 )
 
 
@@ -218,8 +192,7 @@ NAN = Exercise(
     right="After these, 0 was divided by 0, or an infinity met a 0. An infinity alone is no NaN.",
     asked="Each letter has a new `x` and makes a new `y`, and then `y.sum().backward()` runs. After which lines is"
     " there a NaN in `x.grad`? Give a list of letters.",
-    vary=NANS.vary,
-    **NANS.of("abcdef"),
+    **NANS.first("abcdef"),
     hints=(
         "Take the element 0 alone. Go back from `y`: by which slopes is the 1 multiplied?",
         "The slopes of `sqrt` and of `log` are infinite at 0. `inf` is not NaN, and 0 · `inf` is.",
@@ -227,10 +200,7 @@ NAN = Exercise(
 )
 
 
-PROGRAMS = Faults(
-    (
-        Program(
-            """
+PROGRAMS = Faults("""
 w = torch.tensor([{a}.0, {b}.0], requires_grad=True)
 optimizer = torch.optim.SGD([w], lr=1.0)
 for x in ({c}.0, {d}.0):
@@ -239,34 +209,20 @@ for x in ({c}.0, {d}.0):
     torch.nn.utils.clip_grad_norm_([w], 1.0)
     optimizer.step()
 print(w)
-""",
-            "w.tolist()",
-            {
-                6: (
-                    "    torch.nn.utils.clip_grad_norm_([w.detach()], 1.0)",
-                    "    torch.nn.utils.clip_grad_norm_([w * 1], 1.0)",
-                ),
-            },
-        ),
-        Program(
-            """
+look at: w.tolist()
+6: torch.nn.utils.clip_grad_norm_([w.detach()], 1.0)
+6: torch.nn.utils.clip_grad_norm_([w * 1], 1.0)
+
 w = torch.tensor({a}.0, requires_grad=True)
 for x in ({b}.0, {c}.0):
     h = w * x
     h.register_hook(lambda g: g * {d})
     h.backward()
 print(w.grad)
-""",
-            "w.grad.item()",
-            {
-                4: (
-                    "    (h * 1).register_hook(lambda g: g * {d})",
-                    "    h.detach().requires_grad_().register_hook(lambda g: g * {d})",
-                ),
-            },
-        ),
-        Program(
-            """
+look at: w.grad.item()
+4: (h * 1).register_hook(lambda g: g * {d})
+4: h.detach().requires_grad_().register_hook(lambda g: g * {d})
+
 p = torch.tensor([0.0, 1.0, {a}.0], requires_grad=True)
 safe = torch.where(p > 0, p, 1.0)
 logs = safe.log()
@@ -274,12 +230,10 @@ terms = torch.where(p > 0, p * logs, 0.0)
 loss = (terms * {b}).sum()
 loss.backward()
 print(p.grad)
-""",
-            "p.grad",
-            {3: ("logs = p.log()",), 2: ("safe = torch.where(p > 0, p, 0.0)",)},
-        ),
-        Program(
-            """
+look at: p.grad
+3: logs = p.log()
+2: safe = torch.where(p > 0, p, 0.0)
+
 x = torch.tensor([{a}.0, {b}.0], requires_grad=True)
 gap = x - torch.tensor([{a}.0, {c}.0])
 square = gap**2
@@ -287,12 +241,10 @@ size = (square + 1e-8).sqrt()
 loss = size.sum() * {d}
 loss.backward()
 print(x.grad)
-""",
-            "x.grad",
-            {4: ("size = square.sqrt()", "size = square.sqrt() + 1e-8")},
-        ),
-    )
-)
+look at: x.grad
+4: size = square.sqrt()
+4: size = square.sqrt() + 1e-8
+""")
 
 LINE = Exercise(
     id="14.4",
@@ -355,7 +307,6 @@ def _send(model: nn.Module, values: dict[str, float]) -> None:
 
 
 def _gather(model: nn.Module, reported: list, bad: dict[str, str], stop: Callable) -> list[object]:
-    """Run three backwards, the last one after `stop()`; return what each reported, and the rest."""
     seen = []
     values = {name: _BAD[kind] for name, kind in bad.items()}
     for sent in ({"0.bias": 2e38}, values):  # all elements are finite, and their sum is not
@@ -446,18 +397,18 @@ GUARD = Exercise(
     right="It names what is not finite, touches nothing, and leaves without a trace. Keep it for your own models.",
     principle="a hook on a parameter sees what one call brings, and stays until its handle removes it.",
     known={
-        "Your function returns nothing that can be called. Let it return a function that takes the hooks off"
-        " again.": shows(_NO_STOP),
-        "A parameter that is frozen takes no hook: torch refuses. Pass over those that do not require grad.": (
-            fails("doesn't require gradient")
-        ),
-        "Each report has the name of the last parameter. Your function looks the name up when it runs, and the loop"
-        " has ended by then. Give each hook a name of its own, as in `lambda g, name=name: …`.": _one_name,
+        "Your function returns nothing that can be called. Let it return a function that takes the"
+        " hooks off again.": shows(_NO_STOP),
+        "A parameter that is frozen takes no hook: torch refuses. Pass over those that do not"
+        " require grad.": (fails("doesn't require gradient")),
+        "Each report has the name of the last parameter. Your function looks the name up when it"
+        " runs, and the loop has ended by then. Give each hook a name of its own, as in `lambda g,"
+        " name=name: …`.": _one_name,
         "An infinity is not reported. `isnan` sees only one of the two.": like(
             _guard(test="gradient.isnan().any()").replace("if not gradient", "if gradient"), 0, 1
         ),
-        "A NaN that was in `.grad` before is reported as well. Your hook looks at the sum. Which hook sees what this"
-        " one call brings?": like(
+        "A NaN that was in `.grad` before is reported as well. Your hook looks at the sum. Which"
+        " hook sees what this one call brings?": like(
             _guard(
                 given="one",
                 test="one.grad.isfinite().all()",
@@ -466,16 +417,15 @@ GUARD = Exercise(
             0,
             1,
         ),
-        "You look at a sum or a norm. Of large numbers it may be infinite, though each of them is finite.": like(
-            _guard(test="gradient.sum().isfinite()"), 0
-        ),
-        "After `stop()` hooks are left. Each registration returns a handle: keep them all, and call `remove()` on"
-        " each.": wrong_in(4),
+        "You look at a sum or a norm. Of large numbers it may be infinite, though each of them is"
+        " finite.": like(_guard(test="gradient.sum().isfinite()"), 0),
+        "After `stop()` hooks are left. Each registration returns a handle: keep them all, and call"
+        " `remove()` on each.": wrong_in(4),
         "Something is reported although every gradient is finite.": wrong_in(0),
-        "Your guard changes gradients. A hook that only looks returns nothing, and not what `report` returns"
-        " either.": wrong_in(2),
-        "Nothing is reported at all. Is the hook on the parameters, and does it look at each number of the gradient"
-        " that it is given?": each_has(1, ()),
+        "Your guard changes gradients. A hook that only looks returns nothing, and not what"
+        " `report` returns either.": wrong_in(2),
+        "Nothing is reported at all. Is the hook on the parameters, and does it look at each number"
+        " of the gradient that it is given?": each_has(1, ()),
     },
     hints=(
         "Which hook is given the gradient of one call, before it is added to `.grad`? Which parameters can have one?",
@@ -552,32 +502,31 @@ STABLE = Exercise(
     " which the case rounds `p` to 1.",
     principle="the infinity is made by the logarithm, so it has to get another input or another formula.",
     known={
-        "No gradient reaches the logits. Compute the loss from them with operations that are recorded.": shows(
-            "none"
-        ),
-        "Finite, but a point that is surely wrong gets no gradient: outside of its bounds, the slope of `clamp` is 0."
-        " Such a point would never be learnt.": like(
-            _book(p="logits.sigmoid().clamp(1e-7, 1 - 1e-7)")
-        ),
-        "Finite, but the numbers are not those of the first page any more. What you add inside of a logarithm caps the"
-        " loss of a point that is surely wrong.": like(
-            _book(yes="(p + 1e-8)", no="(1 - p + 1e-8)")
-        ),
-        "You take the sigmoid twice. The function with `with_logits` in its name has one inside.": like(
+        "No gradient reaches the logits. Compute the loss from them with operations that are"
+        " recorded.": shows("none"),
+        "Finite, but a point that is surely wrong gets no gradient: outside of its bounds, the"
+        " slope of `clamp` is 0. Such"
+        " a point would never be learnt.": like(_book(p="logits.sigmoid().clamp(1e-7, 1 - 1e-7)")),
+        "Finite, but the numbers are not those of the first page any more. What you add inside of a"
+        " logarithm caps the loss"
+        " of a point that is surely wrong.": like(_book(yes="(p + 1e-8)", no="(1 - p + 1e-8)")),
+        "You take"
+        " the sigmoid twice. The function with `with_logits` in its name has one inside.": like(
             f"def answer(logits, moon):\n    return {_STABLE}(logits.sigmoid(), moon)"
         ),
         "This is the sum over the points. The loss of the first page is their mean.": like(
             f"def answer(logits, moon):\n    return {_STABLE}(logits, moon, reduction='sum')"
         ),
-        "`binary_cross_entropy` of a sigmoid stays finite, but it caps the loss at 100, and a point that is surely wrong"
-        " gets no gradient. Is there a function that takes the logits themselves?": like(
+        "`binary_cross_entropy` of a sigmoid stays finite, but it caps the loss at 100, and a point"
+        " that is surely wrong gets no gradient. Is there a function that takes the logits"
+        " themselves?": like(
             "def answer(logits, moon):\n"
             "    return torch.nn.functional.binary_cross_entropy(logits.sigmoid(), moon)"
         ),
-        "The loss is still NaN or infinite for some logits. A logarithm of 0 is −∞, and `exp` of a large number is"
-        " ∞, whatever you do with it afterwards.": _not_finite(0),
-        "The loss is finite, and its gradient is not. You took care of the result. The logarithm itself still gets"
-        " a 0.": _not_finite(1),
+        "The loss is still NaN or infinite for some logits. A logarithm of 0 is −∞, and `exp` of a"
+        " large number is ∞, whatever you do with it afterwards.": _not_finite(0),
+        "The loss is finite, and its gradient is not. You took care of the result. The logarithm"
+        " itself still gets a 0.": _not_finite(1),
         "The loss is another number than that of the first page.": wrong_in(0),
     },
     hints=(

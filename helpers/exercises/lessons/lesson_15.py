@@ -15,11 +15,10 @@ from torch.utils.checkpoint import checkpoint
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults, Program
+from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import numbers
 from helpers.exercises.recognise import each_has, like, shows, wrong_in
 from helpers.exercises.tensors import readable
 
@@ -46,10 +45,10 @@ TWICE = Lines(
         "checkpoint(block, x, use_reentrant=True).backward()": _OFTEN,
         "torch.autograd.grad(checkpoint(block, x, use_reentrant=False), x)": _OFTEN,
         "y = checkpoint(block, x, use_reentrant=False); y = x * 3; y.backward()": _BACK,
-        "(block(x) * block(x)).backward()": "Is there a checkpoint, and how often is the block called?",
-        "y = checkpoint(block, x, use_reentrant=False); y.backward(retain_graph=True); y.backward()": (
-            _OFTEN
-        ),
+        "(block(x)"
+        " * block(x)).backward()": "Is there a checkpoint, and how often is the block called?",
+        "y = checkpoint(block,"
+        " x, use_reentrant=False); y.backward(retain_graph=True); y.backward()": (_OFTEN),
     },
     trial="""
 {begin}
@@ -63,8 +62,7 @@ CALLED = Exercise(
     id="15.1",
     right="In these the block was called twice: by you, or once more by a backward that came to it.",
     asked="`calls` is empty before each line. After which lines does it hold two entries? Give a list of letters.",
-    vary=TWICE.vary,
-    **TWICE.of("abcdef"),
+    **TWICE.first("abcdef"),
     hints=(
         "A checkpoint calls its block once. When does it call it again?",
         "It runs the block again when backward needs what the block would have saved. Does backward get there, and how"
@@ -107,66 +105,53 @@ def _other_counts(random: Random) -> Data:
     return {"size": size, "count": size * random.randint(3, 6), "kind": kind}
 
 
-COUNTED = Quantities(
-    program=_counting,
-    data={"count": 12, "size": 3, "kind": "Sigmoid"},
-    draw=_other_counts,
-    places=(
-        Place(
-            "`saved`",
-            "a result for each layer",
-            {
-                "one too many: the first layer saves its result, and not `x`": lambda data: (
-                    data["count"] + 1
-                ),
-                "the number of blocks, and there are none without checkpoints": lambda data: (
-                    data["count"] // data["size"]
-                ),
-            },
-        ),
-        Place(
-            "`kept`",
-            "the input of each block",
-            {
-                "the number of layers in a block": lambda data: data["size"],
-                "what is saved without checkpoints": lambda data: data["count"],
-                "nothing, and then nobody could compute a block again": 0,
-                "one too many: the result of the last block is no input": lambda data: (
-                    data["count"] // data["size"] + 1
-                ),
-            },
-        ),
-        Place(
-            "`runs`",
-            "twice for each layer",
-            {
-                "each layer once, as without checkpoints": lambda data: data["count"],
-                "one block again, and the others once": lambda data: data["count"] + data["size"],
-                "three times for each layer": lambda data: 3 * data["count"],
-            },
-        ),
-    ),
-)
-
 COUNTS = Exercise(
     id="15.2",
-    reader=numbers(),
     right="A checkpoint keeps the input of its block, and each layer runs once more.",
     principle="a checkpoint keeps what goes into its block, and computes the rest again.",
-    quantities=COUNTED,
+    quantities=Quantities(
+        program=_counting,
+        data={"count": 12, "size": 3, "kind": "Sigmoid"},
+        draw=_other_counts,
+        places=(
+            Place(
+                "`saved`",
+                "a result for each layer",
+                {
+                    "one too many: the first layer saves its result, and not `x`": "count + 1",
+                    "the number of blocks, and there are none without checkpoints": "count // size",
+                },
+            ),
+            Place(
+                "`kept`",
+                "the input of each block",
+                {
+                    "the number of layers in a block": "size",
+                    "what is saved without checkpoints": "count",
+                    "nothing, and then nobody could compute a block again": 0,
+                    "one too many: the result of the last block is no input": "count // size + 1",
+                },
+            ),
+            Place(
+                "`runs`",
+                "twice for each layer",
+                {
+                    "each layer once, as without checkpoints": "count",
+                    "one block again, and the others once": "count + size",
+                    "three times for each layer": "3 * count",
+                },
+            ),
+        ),
+    ),
     asked="`saved`: how many tensors do nodes save for `plain`? `kept`: how many are kept for `h`, between forward and"
     " backward? `runs`: how often does a layer run for `h`, in forward and backward together? Give three numbers.",
     hints=(
         "Each of these layers saves its result. What goes into each block?",
         "Count layers for the first number, and blocks for the second one. In backward each block runs once more.",
     ),
-    solution=COUNTED.code,
 )
 
-PROGRAMS = Faults(
-    (
-        Program(
-            """
+PROGRAMS = Faults("""
 from torch.utils.checkpoint import checkpoint
 torch.manual_seed({d})
 body = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh())
@@ -176,17 +161,10 @@ h = checkpoint(body, x, use_reentrant=False)
 loss = (head(h) - {c}).pow(2).sum()
 loss.backward()
 print(body[0].bias.grad)
-""",
-            "body[0].bias.grad",
-            {
-                6: (
-                    "h = checkpoint(body, x, use_reentrant=True)",
-                    "h = torch.no_grad()(checkpoint)(body, x, use_reentrant=False)",
-                ),
-            },
-        ),
-        Program(
-            """
+look at: body[0].bias.grad
+6: h = checkpoint(body, x, use_reentrant=True)
+6: h = torch.no_grad()(checkpoint)(body, x, use_reentrant=False)
+
 from torch.utils.checkpoint import checkpoint
 factors = [torch.tensor({a}.0), torch.tensor({b}.0)]
 def block(t):
@@ -196,12 +174,10 @@ y = checkpoint(block, x, use_reentrant=False)
 last = factors[-1]
 y.backward()
 print(x.grad, last)
-""",
-            "x.grad.item()",
-            {7: ("last = factors.pop(0)", "last = factors[0].add_({d})")},
-        ),
-        Program(
-            """
+look at: x.grad.item()
+7: last = factors.pop(0)
+7: last = factors[0].add_({d})
+
 x = torch.tensor({a}.5, requires_grad=True)
 pack = lambda tensor: tensor.clone()
 unpack = lambda tensor: tensor
@@ -209,15 +185,11 @@ with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
     y = x**2 * {b}
 y.backward()
 print(x.grad)
-""",
-            "x.grad.item()",
-            {
-                2: ("pack = lambda tensor: tensor.round()", "pack = lambda tensor: tensor * 2"),
-                3: ("unpack = lambda tensor: tensor.int().float()",),
-            },
-        ),
-    )
-)
+look at: x.grad.item()
+2: pack = lambda tensor: tensor.round()
+2: pack = lambda tensor: tensor * 2
+3: unpack = lambda tensor: tensor.int().float()
+""")
 
 LINE = Exercise(
     id="15.3",
@@ -234,8 +206,6 @@ LINE = Exercise(
 
 
 def _counted(answer: Callable) -> Callable:
-    """Wrap an answer: it returns what the answer returns, and how many tensors were kept."""
-
     def run(*given: object) -> tuple:
         _seed(5)  # another than that of `guarded`: else a Dropout drops alike by itself
         kept = []
@@ -339,36 +309,34 @@ BLOCKS = Exercise(
     right="Blocks under checkpoints, of any size. Try it on a model of your own, and look at it with `bytes_in_use`.",
     principle="each block is a call of `checkpoint`, and its result is the input of the next one.",
     known={
-        "With `use_reentrant=True` a block whose input is plain data gives its weights no gradient.": like(
+        "With `use_reentrant=True`"
+        " a block whose input is plain data gives its weights no gradient.": like(
             _blocks(run="checkpoint(layers[at : at + size], x, use_reentrant=True)"), 0, 1
         ),
         "Without a checkpoint every node keeps what it saves.": like(
             "def answer(layers, x, size):\n    return layers(x)"
         ),
-        "There is one checkpoint around all layers. So in backward the results of all layers are there at the"
-        " same time.": like(
+        "There is one checkpoint around all layers. So in backward the results of all layers are"
+        " there at the same time.": like(
             "from torch.utils.checkpoint import checkpoint\n"
             "def answer(layers, x, size):\n    return checkpoint(layers, x, use_reentrant=False)"
         ),
         "Each layer has a checkpoint of its own, whatever `size` is.": like(
             _blocks(step="1", run="checkpoint(layers[at], x, use_reentrant=False)"), 0, 1, 2
         ),
-        "The last layers are missing, where `size` does not divide their number. Let the last block be shorter.": like(
-            _blocks(end="len(layers) - size + 1"), 0
-        ),
-        "With `preserve_rng_state=False` a Dropout drops other numbers when its block runs again.": like(
-            _blocks(run=f"{_AS_ASKED['run'][:-1]}, preserve_rng_state=False)")
-        ),
+        "The last layers are missing, where `size` does not divide their number. Let the last block"
+        " be shorter.": like(_blocks(end="len(layers) - size + 1"), 0),
+        "With `preserve_rng_state=False` a Dropout drops other numbers when its block"
+        " runs again.": like(_blocks(run=f"{_AS_ASKED['run'][:-1]}, preserve_rng_state=False)")),
         "Your function does not return a tensor.": shows("no tensor"),
         "The result is another one than that of `layers(x)`.": wrong_in(0),
         _NO_BACKWARD: each_has(3, _ERROR),
-        "`checkpoint_sequential` runs the last part without a checkpoint, and all that its layers save is kept.": (
-            like(_SEQUENTIAL)
-        ),
-        "The result is right, and a weight gets no gradient or a wrong one. Is the graph cut off somewhere? Or does"
-        " a block read something else when it runs again?": wrong_in(1),
-        "`x` gets another gradient than from `layers(x)`: data get none, and an `x` that requires grad gets its"
-        " own. Leave `x` as it is.": wrong_in(3),
+        "`checkpoint_sequential` runs the last part without a checkpoint, and all that its layers"
+        " save is kept.": (like(_SEQUENTIAL)),
+        "The result is right, and a weight gets no gradient or a wrong one. Is the graph cut off"
+        " somewhere? Or does a block read something else when it runs again?": wrong_in(1),
+        "`x` gets another gradient than from `layers(x)`: data get none, and an `x` that requires"
+        " grad gets its own. Leave `x` as it is.": wrong_in(3),
     },
     hints=(
         "`layers[at : at + size]` is an `nn.Sequential` as well. Which `at` are there?",
@@ -405,67 +373,60 @@ answer = [held[tensor.untyped_storage().data_ptr()] for tensor in (pairs, q, wid
 
 
 _NUMBERS = "how many numbers it has, and each takes four bytes"
-HELD = Quantities(
-    program=_block,
-    data={"words": 100, "width": 8, "times": 4, "act": "relu"},
-    draw=lambda random: {
-        "words": random.choice((10, 20, 50, 100, 200)),
-        "width": random.choice((8, 16)),
-        "times": random.choice((4, 8)),
-        "act": random.choice(("relu", "sigmoid", "tanh")),
-    },
-    places=(
-        Place(
-            "`pairs`",
-            "four bytes for each pair of {words} words",
-            {
-                _NUMBERS: lambda data: data["words"] ** 2,
-                "twice as much: the softmax saves its result, and nothing saves what goes into it": (
-                    lambda data: 8 * data["words"] ** 2
-                ),
-                "{width} numbers for each word, and `pairs` has {words}": lambda data: (
-                    4 * data["words"] * data["width"]
-                ),
-            },
-        ),
-        Place(
-            "`qkv`",
-            "the bytes of three times {width} numbers for each of {words} words",
-            {
-                "one of the three": lambda data: 4 * data["words"] * data["width"],
-                _NUMBERS: lambda data: 3 * data["words"] * data["width"],
-                "three times as much: `q`, `k` and `v` are views of one storage": lambda data: (
-                    36 * data["words"] * data["width"]
-                ),
-            },
-        ),
-        Place(
-            "`wide`",
-            "the bytes of {times} times {width} numbers for each of {words} words",
-            {
-                _NUMBERS: lambda data: data["times"] * data["words"] * data["width"],
-                "twice as much: `{act}` saves its result, and nothing saves what goes into it": (
-                    lambda data: 8 * data["times"] * data["words"] * data["width"]
-                ),
-            },
-        ),
-    ),
-)
-
 BLOCK = Exercise(
     id="15.6",
-    reader=numbers(),
     right="The pairs grow with the square of the words, and all else with the words. So long texts fill the memory with"
     " pairs, and short ones with `wide`.",
     principle="which results do nodes save, and how many numbers has each of them for one word?",
-    quantities=HELD,
+    quantities=Quantities(
+        program=_block,
+        data={"words": 100, "width": 8, "times": 4, "act": "relu"},
+        draw=lambda random: {
+            "words": random.choice((10, 20, 50, 100, 200)),
+            "width": random.choice((8, 16)),
+            "times": random.choice((4, 8)),
+            "act": random.choice(("relu", "sigmoid", "tanh")),
+        },
+        places=(
+            Place(
+                "`pairs`",
+                "four bytes for each pair of {words} words",
+                {
+                    _NUMBERS: "words ** 2",
+                    "twice as much: the softmax saves its result, and nothing saves what goes into"
+                    " it": ("8 * words ** 2"),
+                    "{width} numbers for each word, and `pairs` has {words}": "4 * words * width",
+                },
+            ),
+            Place(
+                "`qkv`",
+                "the bytes of three times {width} numbers for each of {words} words",
+                {
+                    "one of the three": "4 * words * width",
+                    _NUMBERS: "3 * words * width",
+                    "three times"
+                    " as much: `q`, `k` and `v` are views of one storage": "36 * words * width",
+                },
+            ),
+            Place(
+                "`wide`",
+                "the bytes of {times} times {width} numbers for each of {words} words",
+                {
+                    _NUMBERS: "times * words * width",
+                    "twice as much: `{act}` saves"
+                    " its result, and nothing saves what goes into it": (
+                        "8 * times * words * width"
+                    ),
+                },
+            ),
+        ),
+    ),
     asked="How many bytes does the graph of `y` hold for `pairs`? How many for `q`, `k` and `v` together, and how many"
     " for `wide`? Give three numbers, in this order.",
     hints=(
         "The softmax and the function after `up` save their results. `q`, `k` and `v` are views of one result, that of `project`.",
         "For each word, `pairs` has T numbers, `q`, `k` and `v` have 3 · d, and `wide` as many as `up` makes. A number takes four bytes.",
     ),
-    solution=HELD.code,
 )
 
 
@@ -502,7 +463,6 @@ from torch.utils.checkpoint import checkpoint
 def answer(body, head, x, y):
     return binary_cross_entropy_with_logits({z}, y)
 """
-_case = partial(_CASE.format)
 
 CASE = Exercise(
     id="15.5",
@@ -516,15 +476,15 @@ CASE = Exercise(
     right="The weights of the body learn, and backward computes its results again. Put it into the case.",
     principle="the older kind of checkpoint looks at its inputs alone, and the newer kind records the block.",
     known={
-        "The body still gets no gradient, so nobody recorded it. With `use_reentrant=True` a checkpoint looks at its"
-        " inputs alone, and `x` requires no grad.": like(
-            _case(z="head(checkpoint(body, x, use_reentrant=True))")
+        "The body still gets no gradient, so nobody recorded it. With `use_reentrant=True` a"
+        " checkpoint looks at its inputs alone, and"
+        " `x` requires no grad.": like(
+            _CASE.format(z="head(checkpoint(body, x, use_reentrant=True))")
         ),
         "Your function does not return a tensor.": each_has(0, "no tensor"),
         "The loss is another one than that of the first page.": wrong_in(0),
-        "What the body computes is kept, or a part of it. Is one checkpoint around the whole body?": shows(
-            "the body's results are kept"
-        ),
+        "What the body computes is kept, or a part"
+        " of it. Is one checkpoint around the whole body?": shows("the body's results are kept"),
         _NO_BACKWARD: each_has(1, _ERROR),
         "The loss is right, and some parameter gets no gradient, or a wrong one.": wrong_in(1),
     },
@@ -532,7 +492,7 @@ CASE = Exercise(
         "Which word of the case decides whether the block is recorded?",
         "`checkpoint(body, x, use_reentrant=False)`, and the rest as it was.",
     ),
-    solution=_case(z="head(checkpoint(body, x, use_reentrant=False))"),
+    solution=_CASE.format(z="head(checkpoint(body, x, use_reentrant=False))"),
     cases=lambda random: (
         _classifier(random.randint(3, 6), random.randint(4, 9), random.randint(2, 99)),
         _classifier(random.randint(3, 6), random.randint(4, 9), random.randint(2, 99)),

@@ -8,7 +8,7 @@ import re
 import torch
 
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
-from helpers.exercises.readers import Reader
+from helpers.exercises.readers import Reader, chosen
 from helpers.exercises.values import items, word
 
 LEAF, SAVED = "a leaf", "what was saved"
@@ -37,25 +37,10 @@ def operations() -> Reader:
 
 
 def _read(answer: object) -> frozenset:
-    found = frozenset()
-    for text in _texts(answer):
-        found |= _named(text)
+    value = plain(chosen(answer))
+    texts = items((value,) if is_a(value, str) else value, _text)
+    found = frozenset().union(*map(_named, texts))
     return found - {SAVED} if found & _ALL else found  # "mul (self, other)" names an operation
-
-
-def _texts(answer: object) -> tuple[str, ...]:
-    if is_a(answer, dict):
-        answer = [key for key, value in dict.items(answer) if _is_something(value)]
-    value = plain(answer)
-    return items((value,), _text) if is_a(value, str) else items(value, _text)
-
-
-def _is_something(value: object) -> bool:
-    """Tell whether a dict's value says yes: {"exp": ["result"], "add": []} names one operation."""
-    try:
-        return plain(value) not in (False, None, 0, (), "")
-    except NotRead:
-        return True
 
 
 def _text(value: object) -> str:
@@ -95,10 +80,8 @@ def _of(node: ast.AST) -> frozenset:
         return _of_two(node)
     if isinstance(node, ast.Call):
         return _of(node.func)
-    if isinstance(node, ast.Attribute):
-        return _word(node.attr)
-    if isinstance(node, ast.Name):
-        return _word(node.id)
+    if isinstance(node, ast.Attribute | ast.Name):
+        return _word(getattr(node, "attr", "") or node.id)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return _named(node.value)
     raise NotRead("it holds something that is no name of an operation")
@@ -106,26 +89,16 @@ def _of(node: ast.AST) -> frozenset:
 
 def _of_two(node: ast.BinOp) -> frozenset:
     """Read two names with a sign between them: "exp / mul" lists two operations, "x * y" is one."""
-    try:
-        sides = _of(node.left), _of(node.right)
-    except NotRead:
-        sides = ()
-    if len(sides) == 2 and all(side and side <= _ALL for side in sides) and _are_words(node):
-        return sides[0] | sides[1]
+    within = [one for one in ast.walk(node) if isinstance(one, ast.expr) and one is not node]
+    names = {getattr(one, "id", "") for one in within if not isinstance(one, ast.BinOp)}
+    listed = {_MEANING.get(name) for name in names}
+    if listed <= _ALL:
+        return frozenset(listed)
     if isinstance(node.op, ast.Pow | ast.BitXor):
-        return frozenset(
-            {"exp" if isinstance(node.left, ast.Name) and node.left.id == "e" else "pow"}
-        )
+        return frozenset({"exp" if getattr(node.left, "id", "") == "e" else "pow"})
     if type(node.op) in _SIGNS:
         return frozenset({_SIGNS[type(node.op)]})
     raise NotRead("it holds something that is no name of an operation")
-
-
-def _are_words(node: ast.AST) -> bool:
-    """Tell whether only names stand here, with signs between them."""
-    if isinstance(node, ast.BinOp):
-        return _are_words(node.left) and _are_words(node.right)
-    return isinstance(node, ast.Name)
 
 
 def _word(text: str) -> frozenset:
