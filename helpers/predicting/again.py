@@ -18,8 +18,10 @@ class Recall(Prediction):
     """Ask a question of a lesson at review; the first guess stays as it is."""
 
     kept_as = sure_as = ""  # what was said at review is not kept, only whether it was right
+    asks = '{0}: your answer, {1}. Without buttons: review("{0}", {2})'
 
-    def __init__(self, asked: Question, guess: str = "") -> None:
+    def __init__(self, asked: Question, guess: str = "", call: str = "") -> None:
+        self.call = call or asked.id
         super().__init__(asked, "", guess)
 
     def _wait(self) -> None:
@@ -37,11 +39,10 @@ class Recall(Prediction):
             self._look()
 
     def _told(self) -> str:
-        name = self.asked.id
-        if self.answer is not None:
-            return f"{name}: {self.kind.reply(self.asked, self.choice)} {self.problem}".rstrip()
-        call = f'review("{name}", {self.kind.example(self.asked)})'
-        return f"{name}: your answer, {self.kind.wanted(self.asked)}. Without buttons: {call}"
+        kind, asked = self.kind, self.asked
+        if self.answer is None:
+            return self.asks.format(self.call, kind.wanted(asked), kind.example(asked))
+        return f"{self.call}: {kind.reply(asked, self.choice)} {self.problem}".rstrip()
 
 
 def reviewed_now(asked: Question, is_right: bool) -> str:
@@ -60,23 +61,13 @@ class Again(Recall):
     """
 
     kept_as, sure_as = "now", "sure_now"
+    asks = "{0}: your guess, {1}. Without buttons: then_and_now({0}={2})"
     _keep = Prediction._keep
 
     def __init__(self, call: str, guess: str = "") -> None:
         name = call.replace("q", "quiz.")
-        self.call = call
         asked = question(name)
-        super().__init__(replace(asked, right=KEY[name], takeaway=before(asked)), guess)
-
-    def _told(self) -> str:
-        if self.answer is not None:
-            return (
-                f"{self.call}: {self.kind.reply(self.asked, self.choice)} {self.problem}".rstrip()
-            )
-        example = f'then_and_now({self.call}="a")'
-        return (
-            f"{self.call}: your guess, {self.kind.wanted(self.asked)}. Without buttons: {example}"
-        )
+        super().__init__(replace(asked, right=KEY[name], takeaway=before(asked)), guess, call)
 
 
 def before(asked: Question) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.messages import in_one_line
 
@@ -18,12 +16,7 @@ class attempt:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, kind: type | None, error: BaseException | None, *_: object) -> bool:
         if kind is None or error is None:
             print("(no error)")
             return False

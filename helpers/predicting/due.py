@@ -39,10 +39,6 @@ class Due:
         return self.name[:2]
 
     @property
-    def lateness(self) -> float:
-        return self.days / pace.DAYS[pace.box_of(self.record)]
-
-    @property
     def is_long(self) -> bool:
         return self.minutes > LONG
 
@@ -65,7 +61,8 @@ def waiting(sections: dict[str, dict[str, dict]]) -> list[Due]:
 
 
 def _order(item: Due) -> tuple[bool, float, int]:
-    return item.days < NEARLY_FORGOTTEN, -item.lateness, crc32(item.name.encode())
+    lateness = item.days / pace.DAYS[pace.box_of(item.record)]
+    return item.days < NEARLY_FORGOTTEN, -lateness, crc32(item.name.encode())
 
 
 def due(sections: dict[str, dict[str, dict]]) -> list[Due]:

@@ -38,19 +38,16 @@ class Lesson:
     again: tuple[str, ...]
 
 
+@dataclass(frozen=True)
 class Progress:
     """Hold all lessons in which something was done, and for each guess of the quiz whether it was
     right: of those in lesson 00, and `now` of those in lesson 11.
     """
 
-    def __init__(
-        self,
-        lessons: tuple[Lesson, ...],
-        quiz: tuple[bool, ...],
-        now: tuple[bool, ...],
-        sections: dict[str, dict[str, dict]],
-    ) -> None:
-        self.lessons, self.quiz, self.now, self.sections = lessons, quiz, now, sections
+    lessons: tuple[Lesson, ...]
+    quiz: tuple[bool, ...]
+    now: tuple[bool, ...]
+    sections: dict[str, dict[str, dict]]
 
     def __repr__(self) -> str:
         if not self.lessons:
@@ -84,13 +81,12 @@ class Progress:
         return data
 
     def _counts(self) -> str:
-        right = share(
-            sum(one.right for one in self.lessons), sum(one.guesses for one in self.lessons)
+        right, guesses, solved, tried = (
+            sum(getattr(lesson, name) for lesson in self.lessons)
+            for name in ("right", "guesses", "solved", "tried")
         )
-        solved = share(
-            sum(one.solved for one in self.lessons), sum(one.tried for one in self.lessons)
-        )
-        return f"Right at first guess: {right}. Exercises solved: {solved}."
+        first = f"Right at first guess: {share(right, guesses)}."
+        return f"{first} Exercises solved: {share(solved, tried)}."
 
     def _due(self) -> str:
         """Say how much is due today; "" if nothing is, or if this cell has said so."""

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType
 from typing import Any
 
 import torch
 
 from autograd_graphs.untrusted.messages import in_one_line
+from helpers.exercises.programs import limited
 
 NAME = "program"  # the file name of such a program in a traceback
 MOST = 10_000  # lines that may run: more of them never end
-
-
-class Endless(RuntimeError):
-    """Say that a program was stopped."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +59,7 @@ def undisturbed() -> Iterator[None]:
 def ran(program: str, names: dict[str, Any]) -> tuple[str, int]:
     """Run lines among these names; return their error in one line, "" without one, and its line."""
     try:
-        with counted():
+        with limited(MOST, NAME):
             exec(compile(program, NAME, "exec"), names)
     except SyntaxError as error:
         return in_one_line(error), error.lineno or 0
@@ -80,27 +75,6 @@ def failed_at(error: Exception) -> int:
         line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == NAME else line
         trace = trace.tb_next
     return line
-
-
-@contextmanager
-def counted() -> Iterator[None]:
-    """Stop a program that runs more than `MOST` of its lines."""
-    left = [MOST]
-
-    def trace(frame: FrameType, event: str, argument: object) -> Any:
-        if frame.f_code.co_filename != NAME:
-            return None
-        left[0] -= event == "line"
-        if left[0] < 0:
-            raise Endless(f"stopped after {MOST:,} lines: it does not end.")
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
 
 
 def with_line(program: str, number: int, line: str) -> str:
