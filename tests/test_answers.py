@@ -105,31 +105,28 @@ def test_an_expected_error_is_right_and_a_missing_one_is_wrong(shell):
     assert "✗</span> Nothing raised</b>" in shell[-1]["text/html"]
 
 
-LETTERS = [exercise for exercise in ALL if exercise.letters]
+def test_what_each_letter_is_about_is_seen_at_once_and_under_a_kilobyte(shell):
+    for exercise in [one for one in ALL if one.letters]:
+        every, right = exercise.letters.allowed, set(exercise.truth())
+        wrong = [one for one in every if one not in right] or [every]
+        tries = [wrong[0], every, wrong[0] + every[0], every[:2], every[-2:], every[1:]]
+        cards = [displayed(shell, check, exercise.id, one)[0] for one in tries if set(one) != right]
+        seen = cards[-1].partition("<details>")[0]
+        assert seen.count("<li>") == len(exercise.letters.about), exercise.id
+        assert len(cards[-1].encode()) < 1_000, exercise.id
 
 
-@pytest.mark.parametrize("exercise", LETTERS, ids=lambda exercise: exercise.id)
-def test_what_each_letter_is_about_is_seen_at_once_and_under_a_kilobyte(shell, exercise):
-    every = exercise.letters.allowed
-    wrong = [one for one in every if one not in exercise.truth()] or [every]
-    tries = [wrong[0], every, wrong[0] + every[0], every[:2], every[-2:], every[1:]]
-    right = set(exercise.truth())
-    cards = [displayed(shell, check, exercise.id, one)[0] for one in tries if set(one) != right]
-    seen = cards[-1].partition("<details>")[0]
-    assert seen.count("<li>") == len(exercise.letters.about)
-    assert len(cards[-1].encode()) < 1_000
-
-
-@pytest.mark.parametrize("exercise", ALL, ids=lambda exercise: exercise.id)
-def test_every_card_of_a_lesson_is_under_a_kilobyte_and_survives_publishing(shell, exercise):
-    calls = [(check, exercise.id, ...), (check, exercise.id, object())]
-    calls += [(hint, exercise.id, number) for number in range(1, len(exercise.hints) + 1)]
-    for call in calls:
-        page, _ = displayed(shell, *call)
-        assert len(page.encode()) < 1_000
-        assert inert(page) == page.replace("&quot;", '"').replace("&#x27;", "'")
-    for text in [exercise.right, *[idea.message for idea in exercise.misconceptions]]:
-        assert len(html(Card("wrong", "Not right", exercise.id, text, text)).encode()) < 1_000
+def test_every_card_of_a_lesson_is_under_a_kilobyte_and_survives_publishing(shell):
+    for exercise in ALL:
+        calls = [(check, exercise.id, ...), (check, exercise.id, object())]
+        calls += [(hint, exercise.id, number) for number in range(1, len(exercise.hints) + 1)]
+        for call in calls:
+            page, _ = displayed(shell, *call)
+            assert len(page.encode()) < 1_000, call
+            assert inert(page) == page.replace("&quot;", '"').replace("&#x27;", "'"), call
+        for text in [exercise.right, *[idea.message for idea in exercise.misconceptions]]:
+            page = html(Card("wrong", "Not right", exercise.id, text, text))
+            assert len(page.encode()) < 1_000, text
 
 
 @pytest.mark.parametrize("colour", [GREEN, AMBER, RED])

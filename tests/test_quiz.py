@@ -115,36 +115,29 @@ def test_no_junk_raises(junk, file):
     assert set(kept().values()) <= {"a", "b", "c"}
 
 
-def cells_of(lesson, role):
-    """Return the text of the cells with this role, those of the quiz alone."""
+def cells_of(lesson):
+    """Return the cells of a lesson that belong to the quiz."""
     cells = nbformat.read(LESSONS / lesson, as_version=4).cells
-    ids = ("loop-48", "loop-50", "quiz-1")
-    return [
-        cell.source
-        for cell in cells
-        if cell.metadata.course.role == role and cell.id.startswith(ids)
-    ]
+    return [one for one in cells if one.id.startswith(("loop-48", "loop-50", "quiz-"))]
+
+
+def options(text):
+    """Return the options of a question by letter."""
+    found = re.split(r"(?m)(?:^- | )\(([a-z])\) ", text)[1:]
+    return dict(zip(found[::2], found[1::2], strict=True))
 
 
 def asked_last():
     """Return the questions of lesson 11, each with its options by letter."""
-    text = "\n".join(cells_of("11_training_loop.ipynb", "lab"))
-    found = {}
-    for number, words in re.findall(r"(?m)^\d\. `q(\d)`: (.+)$", text):
-        options = re.split(r" \(([a-z])\) ", words)[1:]
-        found[number] = dict(zip(options[::2], options[1::2], strict=True))
-    return found
+    text = "\n".join(cell.source for cell in cells_of("11_training_loop.ipynb"))
+    return {nr: options(words) for nr, words in re.findall(r"(?m)^\d\. `q(\d)`: (.+)$", text)}
 
 
 def asked_first():
     """Return the questions of lesson 00, which asks each in a cell of its own."""
     cells = nbformat.read(LESSONS / "00_start_here.ipynb", as_version=4).cells
-    found = {}
-    for cell in cells:
-        if cell.metadata.get("course", {}).get("id", "").startswith("quiz."):
-            options = re.findall(r"(?m)^- \(([a-z])\) (.+)$", cell.source)
-            found[cell.metadata.course.id.removeprefix("quiz.")] = dict(options)
-    return found
+    named = [(cell.metadata.get("course", {}).get("id", ""), cell.source) for cell in cells]
+    return {name[5:]: options(text) for name, text in named if name.startswith("quiz.")}
 
 
 def raises(loss):
@@ -182,7 +175,7 @@ def torch_says():
 
 def test_lesson_11_asks_the_quiz_of_notebook_00_and_its_key_is_what_torch_does():
     says = torch_says()
-    told = "\n".join(cells_of("11_training_loop.ipynb", "because"))
+    told = "\n".join(cell.source for cell in cells_of("11_training_loop.ipynb"))
     right = {nr: letter for nr, (letter, _) in says.items()}
     assert dict(re.findall(r"(?m)^\d\. `q(\d)` is \*\*\(([a-z])\)\*\*", told)) == right
     assert {nr.removeprefix("quiz."): letter for nr, letter in KEY.items()} == right

@@ -8,7 +8,6 @@ from types import MethodType
 
 import pytest
 import torch
-from torch import nn
 
 from autograd_graphs.untrusted.plain import NotRead
 from helpers import check
@@ -47,11 +46,6 @@ def no_return(x):
     2 * x
 
 
-def bare_return(x):
-    x *= 2
-    return
-
-
 def method(x):
     return (2 * x).tolist
 
@@ -62,10 +56,6 @@ def unknown_name(x):
 
 def two_arguments(x, y):
     return 2 * x
-
-
-def no_argument():
-    return 2
 
 
 def of_value() -> float:
@@ -80,15 +70,12 @@ THREE = exercise(numbers(), lambda: [1, 2, 3])
     ("made", "answer", "words"),
     [
         (doubles(), no_return, "Your function returns nothing"),
-        (doubles(), bare_return, "Your function returns nothing"),
         (doubles(), method, "the method `tolist` itself, and nobody called it"),
         (doubles(), unknown_name, "a name that does not exist: name 'y' is not defined"),
         (doubles(), two_arguments, "with 1 argument, and it takes others"),
-        (doubles(), no_argument, "with 1 argument, and it takes others"),
         (doubles(), 2 * TWO, "The exercise wants a function"),
         (doubles(), None, "The exercise wants a function"),
         (FIVE, of_value, "Your answer is a function, and nobody called it"),
-        (FIVE, torch.exp, "Your answer is a function, and nobody called it"),
         (FIVE, MethodType(partial(print), 3), "a method that nobody called"),
         (FIVE, TWO.sum, "the method `sum` itself, and nobody called it"),
         (FIVE, None, "Your answer is None"),
@@ -135,31 +122,27 @@ def test_a_wrong_value_that_is_known_comes_before_a_slip():
     assert judge(made, None).text == "No grad."
 
 
-@pytest.mark.parametrize(
-    ("source", "does"),
-    [
-        ("return x", True),
-        ("return None", False),
-        ("x.backward()", False),
-        ("if x:\n        return x", True),
-        ("yield x", True),
-        ("return x or None", True),
-        ("try:\n        x()\n    finally:\n        x()", False),
-    ],
-)
-def test_a_function_that_returns_something_is_told_from_one_that_does_not(source, does):
-    namespace = {}
-    exec(f"def answer(x):\n    {source}", namespace)
-    assert returns(namespace["answer"]) is does
+SOURCES = {
+    "return x": True,
+    "return None": False,
+    "x.backward()": False,
+    "if x:\n        return x": True,
+    "yield x": True,
+    "return x or None": True,
+    "try:\n        x()\n    finally:\n        x()": False,
+}
 
 
-@pytest.mark.parametrize(
-    "look",
-    [lambda returned, x: 1 / 0, lambda returned, x: returned.no_such],
-)
-def test_an_error_of_the_exercise_is_called_ours(look, monkeypatch, capsys):
-    made = doubles(reader=function(lambda: TWO, observe=look), truth=lambda: lambda x: 2 * x)
-    out = told(made, lambda x: 3 * x, monkeypatch, capsys)
+def test_a_function_that_returns_something_is_told_from_one_that_does_not():
+    for source, does in SOURCES.items():
+        namespace = {}
+        exec(f"def answer(x):\n    {source}", namespace)
+        assert returns(namespace["answer"]) is does, source
+
+
+def test_an_error_of_the_exercise_is_called_ours(monkeypatch, capsys):
+    look = function(lambda: TWO, observe=lambda returned, x: returned.no_such)
+    out = told(doubles(reader=look), lambda x: 3 * x, monkeypatch, capsys)
     assert out.startswith("99.1 ✗ check stopped: ")
     assert "not from your code" in out
 
@@ -238,25 +221,21 @@ TYPED = [
     True,
     "cpu",
     [1.0, [2.0]],
-    {"a": 1.0},
     torch.float64,
     torch.tensor([1.0, -2.0], requires_grad=True),
     torch.tensor([[1, 2], [3, 4]]),
     torch.tensor(3.0, dtype=torch.float64),
     torch.tensor([True, False]),
-    torch.empty(2, 3, device="meta"),
-    torch.empty((), device="meta"),
-    torch.device("cpu"),
 ]
 
 
 @pytest.mark.parametrize("value", TYPED, ids=typed)
 def test_an_input_is_written_so_that_it_can_be_typed(value):
-    made = eval(typed(value), {"torch": torch, "nn": nn})
+    made = eval(typed(value), {"torch": torch})
     if not isinstance(value, torch.Tensor):
         assert made == value
         return
     assert made.dtype == value.dtype
     assert made.shape == value.shape
     assert made.requires_grad == value.requires_grad
-    assert value.is_meta or made.equal(value)
+    assert made.equal(value)
