@@ -11,9 +11,11 @@ from pathlib import Path
 
 import torch
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from helpers.clinic import heard
 
+IN_MEMORY = Config({"HistoryManager": {"hist_file": ":memory:"}})
 HERE = Path(__file__).parent / "clinic_programs"
 
 
@@ -40,7 +42,7 @@ def shown(cells):
     """Run cells in a shell of their own; return what the last one prints."""
     for name in ("last_exc", "last_value", "last_type", "last_traceback"):
         setattr(sys, name, None)
-    shell = InteractiveShell.instance()
+    shell = InteractiveShell.instance(config=IN_MEMORY)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")

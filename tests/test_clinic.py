@@ -2,9 +2,7 @@
 nothing, never raises.
 """
 
-import contextlib
 import gc
-import io
 import linecache
 import random
 import sys
@@ -15,7 +13,7 @@ from types import FunctionType
 
 import pytest
 import torch
-from IPython.core.interactiveshell import InteractiveShell
+from clinic_runner import shown
 
 from autograd_graphs.looking import torch_private
 from autograd_graphs.looking.snapshot import Walk
@@ -98,101 +96,43 @@ def test_the_book_is_whole():
     assert all(term.lesson in whole.lessons for term in whole.terms)
 
 
-# of a cause whose facts are seen: the finding and the lines that stand for the list of causes
-FOUND = {
-    "You called backward() twice on one graph": "You went back from loss before, and that freed what its graph had saved. Freed by line 3: loss.backward()",
-    "A line above the loop built a part of th": "scale was computed once, above the loop. An earlier backward(), perhaps that of an earlier round, freed what its graph had saved. This round needs that again. Look at line 2: scale = w.exp() Look at line 4: (scale * x).backward()",
-    "You carry a hidden state on from an earl": "h brings the graph of an earlier round along. This backward() went back into that round, and what its graph had saved was freed by then. Look at line 4: h = (w * h).tanh()",
-    "Two losses share one graph, as those of ": "Two losses share fake. An earlier backward() went back through it and freed what its graph had saved, and now the second one needs that again. Look at line 2: fake = generator(torch.ones(1, 2))",
-    "You edited the result of an operation th": "y was edited in place here, after an operation had saved it for backward(). So backward() found another version than the one that was saved. Edited by line 3: y += 1",
-    "You kept a graph with retain_graph=True,": "w was edited in place here, after an operation had saved it for backward(). So backward() found another version than the one that was saved. Look at line 7: w -= 0.1 * w.grad",
-    "Nothing required grad, or you computed t": "loss has no graph. It came from w, and the graph ended here: no_grad() records no graph. Its graph was lost in line 3: loss = w.sum()",
-    "torch.tensor([...]) copied the values ou": "What backward() was to start from has no graph. It came from a, and the graph ended here: torch.tensor() copies the values into a new tensor, without the graph. Look at line 2: torch.tensor([a * 3, a * 5]).sum().backward()",
-    "argmax, comparisons and casts to integer": "What backward() was to start from has no graph. It came from z, and the graph ended here: argmax() gives whole numbers, and those have no gradient. Look at line 2: z.argmax().backward()",
-    "You want to differentiate a gradient tha": "slope has no graph. It came from x, and the graph ended here: autograd.grad() without create_graph=True gives a gradient that has no graph, so there is no way back from it to a second derivative. Look at line 2: (slope,) = torch.autograd.grad(x ** 3, x, retain_graph=True)",
-    "You froze all the weights, also those of": "All parameters of model are frozen (requires_grad=False), so nothing here asks for a gradient, and there is no graph.",
-    "You computed it in a hook, or in a backw": "This ran in the middle of another backward(), in a hook or in a backward of your own. There nothing is recorded, unless that backward() was called with create_graph=True. Look at line 3: y.register_hook(lambda grad: (x * 5).backward())",
-    "You edited a result of inference_mode() ": "t was made under inference_mode(). Such a tensor takes no part in a graph, and outside the block nobody may edit it. Look at line 3: t.add_(1) Look at line 2: t = torch.ones(2)",
-    "You made v in the shape of x, or as torc": "The gradient that you gave has shape (2,), and output 0 has shape (). A gradient has the shape of its tensor. Look at line 2: (x ** 2).sum().backward(torch.ones(2))",
-    "You computed features under inference_mo": "features was made under inference_mode(). Such a tensor takes no part in a graph, and outside the block nobody may edit it. Look at line 4: (w * features).sum().backward() Look at line 3: features = torch.tensor([3.0]) * 5",
-    "A module keeps a tensor as a plain attri": "x is on the device meta; self.mask is on the device cpu. Look at line 6: return x * self.mask",
-    "w = w - lr * w.grad gave the name w to a": "w, which is space['w'], has no gradient (.grad is None): it is not a leaf but the result of an operation, and backward() keeps gradients of leaves alone. Look at line 4: w.grad.zero_() Look at line 3: w = w - 0.1 * w.grad",
-    "No backward() of the scaled loss reached": "The scaler found no gradient to unscale: no weight of this optimizer has one. Look at line 5: scaler.step(optimizer)",
-    "zero_grad() leaves None in .grad, not ze": "layer.weight has no gradient (.grad is None): nothing has brought it one since the last zero_grad(). Either the loss does not use it, or backward() has not run yet. Look at line 4: layer.weight.grad[0]",
-    "You scaled, cast or moved a weight after": "w, which is space['w'], has no gradient (.grad is None): it is not a leaf but the result of an operation, and backward() keeps gradients of leaves alone. Look at line 3: 0.5 * w.grad Look at line 1: w = torch.tensor([2.0], requires_grad=True) * 0.1",
-    "You called .item() before backward()": "loss has no graph. The graph ended here: item() takes a plain Python number out of it. Look at line 2: loss = (w ** 2).sum().item()",
-    "A result of the forward lines is kept as": "model.last was made by an operation, so it has a graph. deepcopy() copies only leaves. Look at line 4: copy.deepcopy(model)",
-    "The slope of an operation is infinite or": "The loss is a number, its gradient NaN. It began at sqrt of x. At 0 the slope of sqrt is infinite, and infinite times 0 is NaN. Of a negative number sqrt itself is NaN. Look at line 3: (x.sqrt() * 0).sum().backward()",
-}
+@pytest.mark.parametrize("kind", sorted({one.type for one, _ in PAIRS if one.kind == "error"}))
+def test_diagnose_finds_the_cause_or_else_the_entry_with_all_causes(kind, capsys):
+    for symptom, cause in PAIRS:
+        if symptom.kind != "error" or symptom.type != kind or cause.needs:
+            continue
+        text = said(raised(cause.snippet)[0], capsys)
+        assert text.startswith(f"{kind}: ")
+        if text.endswith(f"Lesson {symptom.causes[0].lesson} teaches this."):
+            assert " Try: " in text
+        else:
+            assert symptom.means in text
+            assert f"{cause.what}. Try: {cause.remedy} (lesson {cause.lesson})" in text
 
 
-@pytest.mark.parametrize(
-    ("symptom", "cause"),
-    [pair for pair in PAIRS if pair[0].kind == "error" and not pair[1].needs],
-    ids=label,
-)
-def test_diagnose_finds_the_entry_the_cause_and_the_lesson(symptom, cause, capsys):
-    error, _, _ = raised(cause.snippet)
-    text = said(error, capsys)
-    assert text.startswith(f"{symptom.type}: ")
-    found = FOUND.get(cause.what[:40])
-    if found:
-        assert f"{found} Try: " in text
-        assert text.endswith(f"Lesson {symptom.causes[0].lesson} teaches this.")
-    else:
-        assert symptom.means in text
-        assert f"{cause.what}. Try: {cause.remedy} (lesson {cause.lesson})" in text
-
-
-ON_A_GPU = {
-    "RuntimeError": RuntimeError,
-    "AcceleratorError": torch.AcceleratorError,
-    "OutOfMemoryError": torch.OutOfMemoryError,
-}
 FROM_A_GPU = {
     "and weight type (torch.cuda.FloatTensor) should be the same": (
-        "Input type (torch.FloatTensor) and weight type (torch.cuda.FloatTensor) should be the same or input should"
-        " be a MKLDNN tensor and weight is a dense tensor",
-        "RuntimeError",
+        "Input type (torch.FloatTensor) and weight type (torch.cuda.FloatTensor) should be the same"
     ),
-    "Found no NVIDIA driver on your system": (
-        "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver"
-        " from http://www.nvidia.com/Download/index.aspx",
-        "RuntimeError",
-    ),
-    "No CUDA GPUs are available": ("No CUDA GPUs are available", "RuntimeError"),
-    "device-side assert triggered": (
-        "CUDA error: device-side assert triggered\nSearch for `cudaErrorAssert' in https://docs.nvidia.com/cuda/"
-        "cuda-runtime-api/group__CUDART__TYPES.html for more information.\nCUDA kernel errors might be"
-        " asynchronously reported at some other API call, so the stacktrace below might be incorrect.\n"
-        "For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
-        "AcceleratorError",
-    ),
-    "CUDA out of memory": (
-        "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 7.79 GiB of which 1.12 GiB"
-        " is free.",
-        "OutOfMemoryError",
-    ),
+    "Found no NVIDIA driver on your system": "Found no NVIDIA driver on your system. Please check",
+    "No CUDA GPUs are available": "No CUDA GPUs are available",
+    "device-side assert triggered": "CUDA error: device-side assert triggered\nSearch for",
+    "CUDA out of memory": "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total",
 }
 
 
-@pytest.mark.parametrize("kind", ["text", *ON_A_GPU])
-@pytest.mark.parametrize("message", FROM_A_GPU)
-def test_diagnose_knows_what_a_gpu_says_and_says_that_it_knows_it_from_documentation(
-    message, kind, capsys
-):
-    words, usual = FROM_A_GPU[message]
-    (symptom,) = [one for one in DOCUMENTED if one.message == message]
-    assert symptom.type in [one.__name__ for one in ON_A_GPU[usual].__mro__]
-    given = f"torch.{usual}: {words}" if kind == "text" else ON_A_GPU[kind](words)
-    text = said(given, capsys)
-    assert symptom.means in text
-    assert f"By documentation, not by a run: {symptom.source}." in text
-    for cause in symptom.causes:
-        assert f"{cause.what}. Try: {cause.remedy} (lesson {cause.lesson})" in text
-    page = html(_diagnosed(given)).encode()
-    assert len(page.partition(b"<details>")[0]) < SEEN
-    assert len(page) < WHOLE
+@pytest.mark.parametrize("symptom", DOCUMENTED, ids=label)
+def test_of_what_a_gpu_says_it_is_told_that_it_is_known_from_documentation(symptom, capsys):
+    words = FROM_A_GPU[symptom.message]
+    for given in (f"torch.{symptom.type}: {words}", torch.OutOfMemoryError(words)):
+        text = said(given, capsys)
+        assert symptom.means in text
+        assert f"By documentation, not by a run: {symptom.source}." in text
+        for cause in symptom.causes:
+            assert f"{cause.what}. Try: {cause.remedy} (lesson {cause.lesson})" in text
+        page = html(_diagnosed(given)).encode()
+        assert len(page.partition(b"<details>")[0]) < SEEN
+        assert len(page) < WHOLE
 
 
 def test_a_warning_is_found_as_an_object_and_every_older_text_as_text(capsys):
@@ -211,32 +151,18 @@ TELLS = {
         "y: shape (2,), made by AddBackward0",
         "ExpBackward0: ▲ result (2,) (saved at v0, now v1)",
     ],
-    "x = torch.ones(2, requires_grad=True) * 3\ny = x[:1] ** 2\nx += 1\ny.sum().backward()": [
-        "It is output 0 of AsStrided: a view, such as a slice, or the transposed weight of nn.Linear.",
-    ],
     "w = torch.ones(2, 3, requires_grad=True)\nl = (w * w).sum()\nw.detach().add_(1).mul_(2)\nl.backward()": [
         "of shape (2, 3). It was saved at version 0 and is at version 2 now, so its counter has moved on 2 times.",
         "The message names no operation, so it is a leaf",
         "MulBackward0: ▲ self = w (saved at v0, now v2)",
     ],
-    "w = torch.tensor(2.0, requires_grad=True)\nscale = w.exp()\n(scale * 3).backward()\n(scale * 5).backward()": [
-        "In your line (its tensors as they are now): (scale * 5).backward()",
-        "In the graph of scale, saved tensors that were freed before this call: ExpBackward0 (scale): ○ result (freed)",
-    ],
     "a = torch.ones(2, dtype=torch.long)\nloss = a.sum()\nloss.backward()": [
         "Element 0 is the tensor at which backward() or grad() was to start",
         f"loss: shape () int64, {torch_private.why_no_graph(torch.ones(1, dtype=torch.long))}",
     ],
-    "x = torch.ones(2, requires_grad=True)\ny = x.sum()\ny.backward(torch.ones(2, 1))": [
-        "The gradient that you gave has shape (2, 1), and output 0 has shape ().",
-        "y: shape (), made by SumBackward0",
-    ],
     "x = torch.ones(2, requires_grad=True)\ny = x.sum()\ntorch.autograd.grad(y, [x, x[0]])": [
         "It is the tensor at index 1 of those whose gradients you asked for. The first has index 0.",
         "x: shape (2,), a leaf that requires grad",
-    ],
-    "x = torch.ones(2, 2, requires_grad=True) * 2\na, b = x.unbind()\nb += 1": [
-        "The tensor is output 1 of Unbind. The first has number 0."
     ],
     "torch.ones(2) + torch.ones(2, device='meta')": [
         "One tensor is on meta, and the operation expected cpu."
@@ -296,7 +222,6 @@ def moving(words):
 SCALAR = "grad can be implicitly created only for scalar outputs"
 CALM = {
     "a number": (3, "diagnose was given the number 3. Give it an exception"),
-    "a class": (RuntimeError, "diagnose was given the class RuntimeError"),
     "a tensor": (torch.ones(2), "diagnose was given a tensor of shape (2,)"),
     "a loud one": (lambda: loud("hm"), "Loud: hm The course does not treat"),
     "a class with code": (lambda: shy(SCALAR), "Shy: grad can be"),
@@ -304,17 +229,12 @@ CALM = {
         lambda: RuntimeError(moving(SCALAR)),
         "RuntimeError: grad can be implicitly",
     ),
-    "a text that runs": (lambda: moving(SCALAR), "grad can be implicitly"),
-    "no words": (RuntimeError(), "RuntimeError The course"),
-    "a number for words": (RuntimeError(7), "RuntimeError The course"),
     "huge": (RuntimeError("x" * 10**7), "RuntimeError: xxx"),
-    "huge text": ("y" * 10**7, "yyy"),
     "control characters": (
         RuntimeError("a\x1b[31m\x00b\u202e"),
         r"RuntimeError: a\x1b[31m\x00b\u202e",
     ),
     "a lone surrogate": (RuntimeError("\ud800"), r"RuntimeError: \ud800"),
-    "an exit": (SystemExit(3), "SystemExit The course"),
     "an interrupt": (
         KeyboardInterrupt(),
         "KeyboardInterrupt You interrupted this, so nothing failed.",
@@ -431,20 +351,8 @@ def test_a_fault_of_its_own_is_named_as_such(monkeypatch, capsys):
     assert "That is its own fault" in said(ValueError("no"), capsys)
 
 
-def test_in_a_notebook_it_speaks_of_the_cell_that_failed(monkeypatch, tmp_path):
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    for name in ("last_exc", "last_value", "last_type", "last_traceback"):
-        monkeypatch.setattr(sys, name, getattr(sys, name, None), raising=False)
-    shell = InteractiveShell()
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            shell.run_cell("import torch\nfrom helpers import diagnose")
-            shell.run_cell("weight = torch.zeros(3, requires_grad=True)\nweight[0] = 5.0")
-        with contextlib.redirect_stdout(io.StringIO()) as out:
-            shell.run_cell("diagnose()")
-    finally:
-        shell.history_manager.end_session()
-    text = out.getvalue()
+def test_in_a_notebook_it_speaks_of_the_cell_that_failed():
+    text = shown(["import torch", FAILS, "diagnose()"])
     assert text.startswith("RuntimeError: a view of a leaf Variable that requires grad")
     assert "In your line (its tensors as they are now): weight[0] = 5.0\n" in text
     assert "\n    weight: shape (3,), a leaf that requires grad\n" in text
@@ -453,10 +361,11 @@ def test_in_a_notebook_it_speaks_of_the_cell_that_failed(monkeypatch, tmp_path):
 
 HEAD = "x = torch.tensor([2.0, 3.0], requires_grad=True)\n"
 LED = {
-    "y = x.exp()\ny += 1\ny.sum().backward()": "Edited by line 3: y += 1",
     "y = x.exp()\nz = y.sum()\ny[0] = 5.0\nz.backward()": "Edited by line 4: y[0] = 5.0",
-    "y = x.exp()\nz = y.sum()\ny.detach().mul_(2)\nz.backward()": "Edited by line 4: y.detach().mul_(2)",
-    "y = x.exp()\nz = y.sum()\nv = y[0]\nv.mul_(2)\nz.backward()": "Edited by line 5: v.mul_(2)",
+    "y = x.exp()\nz = y.sum()\nv = y.detach()[0]\nv.mul_(2)\nz.backward()": "Edited by line 5: v.mul_(2)",
+    "y = x.exp()\nz = y.sum()\nw = y.clone().mul_(2)\ny.add_(1)\nz.backward()": (
+        "Edited by line 5: y.add_(1)"  # a clone has memory of its own
+    ),
     "y = x * 1\ny += 1\nz = y.exp().sum() + (y * y).sum()\ny -= 1\nz.backward()": (
         "Perhaps edited by line 3: y += 1; line 5: y -= 1"  # line 3 before it was saved
     ),
@@ -466,11 +375,6 @@ LED = {
     "y = x.exp()\ny = x.exp()\nz = y.sum()\ntorch.nn.init.zeros_(y)\nz.backward()": (
         "Edited by line 5: torch.nn.init.zeros_(y)"
     ),
-    "m = torch.nn.Linear(2, 1)\no = torch.optim.SGD(m.parameters(), 0.1)\n"
-    "l = m(x.exp()).sum()\nl.backward(retain_graph=True)\no.step()\nl.backward()": (
-        "Perhaps edited by line 6: o.step()"
-    ),
-    "l = (x * x).sum()\nl.backward()\nl.backward()": "Freed by line 3: l.backward()",
     "l = (x * x).sum()\nl.backward(retain_graph=True)\nl.backward()\nl.backward()": (
         "Freed by line 4: l.backward()"
     ),
@@ -483,36 +387,22 @@ LED = {
     "l = (x * x).sum()\nfor _ in range(2):\n    l.backward()": (
         "Perhaps freed by this same line, in an earlier round of its loop: l.backward()"
     ),
-    "y = x.detach()\nl = y.sum()\nl.backward()": "Its graph was lost in line 2: y = x.detach()",
     "y = x * 2\nwith torch.no_grad():\n    l = y.sum()\nl.backward()": (
         "Its graph was lost in line 4: l = y.sum()"
     ),
-    # a flag that is raised too late: by this line, or by one that is not seen
+    # a flag that is raised too late
     "w = torch.ones(3)\nl = (w * 2).sum()\nw.requires_grad_()\nl.backward()": (
-        "w requires grad only since line 4: w.requires_grad_(). It was used before that, in line 3: "
-        "l = (w * 2).sum()"
+        "so what was computed from it has no graph. Look at line 4: w.requires_grad_() "
+        "Look at line 3: l = (w * 2).sum()"
     ),
     "w = torch.ones(3)\nl = (w * 2).sum()\nw.requires_grad = True\nl.backward()": (
-        "w requires grad only since line 4: w.requires_grad = True. It was used before that, in line 3: "
-        "l = (w * 2).sum()"
-    ),
-    "w = torch.ones(3)\nw.requires_grad_()\nl = w.detach().sum()\nl.backward()": (
-        "Its graph was lost in line 4: l = w.detach().sum()"
-    ),
-    "w = torch.ones(3)\ndef f():\n    w.requires_grad_()\nl = (w * 2).sum()\nf()\nl.backward()": (
-        "Its graph was perhaps lost in line 5: l = (w * 2).sum()"
-    ),
-    "w = torch.zeros(2)\nl = (w * 2).sum()\nw += x\nl.backward()": (
-        "Its graph was perhaps lost in line 3: l = (w * 2).sum()"
+        "so what was computed from it has no graph. Look at line 4: w.requires_grad = True "
+        "Look at line 3: l = (w * 2).sum()"
     ),
     # a walk of a part
     "u = torch.ones(2, requires_grad=True)\nl = (x * x).sum() + (u * u).sum()\n"
-    "l.backward(inputs=[u])\nl.backward(inputs=[x])\nl.backward()": (
-        "Perhaps freed by line 4: l.backward(inputs=[u]); line 5: l.backward(inputs=[x])"
-    ),
-    "u = torch.ones(2, requires_grad=True)\nl = (x * x).sum() + (u * u).sum()\n"
-    "torch.autograd.grad(l, u)\ntorch.autograd.grad(l, x)\nl.backward()": (
-        "Perhaps freed by line 4: torch.autograd.grad(l, u); line 5: torch.autograd.grad(l, x)"
+    "l.backward(inputs=[u])\ntorch.autograd.grad(l, x)\nl.backward()": (
+        "Perhaps freed by line 4: l.backward(inputs=[u]); line 5: torch.autograd.grad(l, x)"
     ),
     "l = (x * x).sum()\nl.backward(None, True)\ntorch.autograd.backward(l)\nl.backward()": (
         "Freed by line 4: torch.autograd.backward(l)"
@@ -520,33 +410,24 @@ LED = {
     # it failed, and nobody saw it
     "from contextlib import suppress\nv = x * x\nwith suppress(RuntimeError):\n    v.backward()\n"
     "v.sum().backward()\nv.sum().backward()": "Freed by line 6: v.sum().backward()",
-    # a round that nobody knows to have been
-    "h = x.exp()\ndef f():\n    h.sum().backward()\nf()\nfor _ in range(1):\n    h.sum().backward()": (
-        "An earlier backward(), perhaps that of an earlier round, freed what its graph had saved. "
-        "This round needs that again. Look at line 2: h = x.exp() Look at line 7: h.sum().backward()"
-    ),
     # a line that did nothing, and one that counts twice
     "w = torch.ones(3, requires_grad=True)\no = torch.optim.SGD([w], 0.1)\ny = (w ** 2).sum()\n"
     "o.step()\nwith torch.no_grad():\n    w[0] += 1\ny.backward()": (
         "Perhaps edited by line 5: o.step(); line 7: w[0] += 1"
     ),
-    "w = torch.ones(3, requires_grad=True)\ny = (w ** 2).sum()\n"
-    "with torch.no_grad():\n    w[0] += 1\ny.backward()": "Edited by line 5: w[0] += 1",
 }
 NOT_LED = {
-    "y = x * 1\ny += 1\ny = x.exp()\nz = y.sum()\ndef f():\n    y.add_(1)\nf()\nz.backward()": "Edited",
     "y = x.exp()\nz = y.sum()\ndef f():\n    y.add_(1)\nf()\nz.backward()": "Edited",
     "y = x.exp()\nz = y.sum()\ny.mul_(2)\ny = 3\nz.backward()": "Edited",
-    "y = x.exp()\nz = y.sum()\nw = y.clone()\nw += 1\ny.requires_grad_()\ng = y\ng.add_(1)\ndel g\n"
-    "z.backward()": "Edited",
     "a = (x * 2).sum()\na.backward()\nl = (x * x).sum()\ndef f(t):\n    t.backward()\nf(l)\nl.backward()": (
         "Freed"
     ),
-    "y = torch.ones(2)\nl = y.sum()\nl.backward()": "graph was lost",
-    "y = torch.ones(x.shape[0])\nl = y.sum()\nl.backward()": "graph was lost",
     "l = torch.ones_like(x).sum()\nl.backward()": "graph was lost",
-    "y = x.detach()\ndef f():\n    global y\n    y = torch.ones(2)\nf()\nl = y.sum()\nl.backward()": (
-        "graph was lost"
+    "w = torch.ones(3)\ndef f():\n    w.requires_grad_()\nl = (w * 2).sum()\nf()\nl.backward()": (
+        "requires grad only since"
+    ),
+    "w = torch.ones(3)\nw.requires_grad_()\nl = w.detach().sum()\nl.backward()": (
+        "requires grad only since"
     ),
 }
 
@@ -564,42 +445,24 @@ def test_where_neither_frame_nor_graph_tells_no_line_is_named(source, capsys):
     assert NOT_LED[source] not in text
 
 
-def diagnosed(cells, monkeypatch, tmp_path):
-    """Run cells in IPython, and diagnose() in one of its own; return what is shown in the end."""
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    for name in ("last_exc", "last_value", "last_type", "last_traceback"):
-        monkeypatch.setattr(sys, name, getattr(sys, name, None), raising=False)
-    shell = InteractiveShell.instance()
-    try:
-        with contextlib.redirect_stdout(io.StringIO()) as out:
-            for cell in ("import torch\nfrom helpers import diagnose", *cells, "diagnose()"):
-                shell.run_cell(cell, store_history=True)
-    finally:
-        shell.history_manager.end_session()
-        InteractiveShell.clear_instance()
-    return " ".join(out.getvalue().split())
+def diagnosed(*cells):
+    """Run cells in IPython, and diagnose() in one of its own; return what it shows."""
+    return " ".join(shown(["import torch", *cells, "diagnose()"]).split())
 
 
-def test_a_line_of_an_earlier_cell_is_named_by_its_number(monkeypatch, tmp_path):
-    cells = (
-        f"{HEAD}l = (x * x).sum()",
-        "# again\nl.backward()",
-        "l.backb(",
-        "# and again\nl.backward()",
-    )
-    shown = diagnosed(cells, monkeypatch, tmp_path)
-    assert " Freed by line 2 of cell [3]: l.backward() Try:" in shown
+def test_a_line_of_an_earlier_cell_is_named_by_its_number():
+    cells = f"{HEAD}l = (x * x).sum()", "l.backward()", "l.backb(", "l.backward()"
+    assert " Freed by line 1 of cell [4]: l.backward() Try:" in diagnosed(*cells)
 
 
-@pytest.mark.parametrize("magic", ["%%time\n", "%time ", "%%capture\n", "exec('y = c * 2')\n"])
-def test_before_a_cell_whose_lines_are_not_seen_nothing_is_sure(magic, monkeypatch, tmp_path):
+@pytest.mark.parametrize("magic", ["%%time\n", "exec('y = c * 2')\n"])
+def test_before_a_cell_whose_lines_are_not_seen_nothing_is_sure(magic):
     cells = f"{HEAD}c = torch.ones(2)\ny = x.detach()", f"{magic}y = c * 2", "y.sum().backward()"
-    shown = diagnosed(cells, monkeypatch, tmp_path)
-    assert "In your line" in shown
-    assert "graph was lost" not in shown
+    text = diagnosed(*cells)
+    assert "In your line" in text
+    assert "y = x.detach()" not in text
     cells = f"{HEAD}l = (x * x).sum()\nl.backward()", f"{magic}y = 1", "l.backward()"
-    shown = diagnosed(["c = 1", *cells], monkeypatch, tmp_path)
-    assert "Perhaps freed by line 3 of cell [3]: l.backward()" in shown
+    assert "Perhaps freed by line 3 of cell [3]: l.backward()" in diagnosed(*cells)
 
 
 def is_gone(node):
@@ -704,16 +567,6 @@ NOT_BEFORE = {
         "In the graph of a, 2 nodes lost saved tensors, perhaps only in this call. In the graph of "
         "b, saved tensors that were freed before this call: SinBackward0: ○ self (freed)"
     ),
-    "s = {'h': x.exp()}\ns['h'].sum().backward()\na = x.sin().cos().sum()\n"
-    "def f(t):\n    return t + s['h'].sum()\nf(a).backward()": (
-        "a: shape (), made by SumBackward0 In the graph of a, 2 nodes lost saved tensors, perhaps "
-        "only in this call."
-    ),
-    # made right after what was freed
-    "h = x.exp()\nh.backward(torch.ones(2))\nl = h.exp()\nl.backward(torch.ones(2))": (
-        "In the graph of l, saved tensors that were freed before this call: ExpBackward0 (h): ○ "
-        "result (freed) In the graph of l, one node lost saved tensors, perhaps only in this call."
-    ),
     # what was added after the first call was not freed by it
     "l = x.sin().sum()\nl.backward()\nl += (x * x).sum()\nl.backward()": (
         "In the graph of l, saved tensors that were freed before this call: SinBackward0: ○ self "
@@ -725,42 +578,6 @@ NOT_BEFORE = {
 @pytest.mark.parametrize("source", NOT_BEFORE)
 def test_what_is_new_is_not_called_freed_before(source, capsys):
     assert NOT_BEFORE[source] in said(raised(HEAD + source)[0], capsys)
-
-
-GAN = """torch.manual_seed(0)
-generator, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
-fake = generator(torch.ones(1, 2)).tanh()
-loss_d = critic(fake).sigmoid().sum()
-loss_d.backward()
-loss_g = critic(fake).sigmoid().log().sum()
-loss_g.backward()"""
-
-
-def test_what_the_failing_walk_freed_itself_is_not_said_to_have_been_freed_before(capsys):
-    text = said(raised(GAN)[0], capsys)
-    before = text.partition("saved tensors that were freed before this call: ")[2]
-    named = before.partition("In the graph")[0]
-    assert "TanhBackward0 (fake): ○ result (freed)" in named
-    assert "AddmmBackward0" in named
-    assert "Log" not in named
-    assert "Sigmoid" not in named
-    assert "In the graph of loss_g, 3 nodes lost saved tensors, perhaps only in this call." in text
-
-
-FRESH = """x = torch.ones(2, requires_grad=True)
-used = x.exp().sum()
-used.backward()
-fresh = (x * x).sum()
-def hidden():
-    return used
-"""
-
-
-@pytest.mark.parametrize("call", ["(fresh * used).backward()", "(fresh + hidden()).backward()"])
-def test_what_the_call_walked_before_it_failed_is_not_said_to_be_freed_before(call, capsys):
-    text = said(raised(FRESH + call)[0], capsys)
-    assert "In the graph of fresh, saved tensors that were freed before" not in text
-    assert "In the graph of fresh, one node lost saved tensors, perhaps only in this call." in text
 
 
 def test_the_line_is_the_learners_own_and_not_one_of_pythons(capsys):
@@ -821,15 +638,10 @@ def test_a_view_that_shows_the_flag_of_its_base_is_not_called_a_leaf(capsys):
 
 
 FAILS = "weight = torch.zeros(3, requires_grad=True)\nweight[0] = 5.0"
-WARNS = (
-    "import warnings\nwith warnings.catch_warnings():\n    warnings.simplefilter('always')\n"
-    "    warnings.warn('The .grad attribute of a Tensor that is not a leaf')"
-)
 AGES = {
-    "older": ([FAILS, WARNS], "this is an older one, from cell [2]."),
-    "two cells older": ([FAILS, "1", "2"], "this is an older one, from cell [2]."),
-    "of a cell that was run again": (["l = x", "x = 1", "l = x"], "older one, from cell [2]."),
-    "of the cell before": ([WARNS, FAILS], ""),
+    "older": ([FAILS, "1"], "this is an older one, from cell [3]."),
+    "of a cell that was run again": (["l = x", "x = 1", "l = x"], "older one, from cell [3]."),
+    "of the cell before": (["1", FAILS], ""),
     "before a guess": ([f"find_line = print\n{FAILS}", "find_line('which line?')"], ""),
     "of the cell before, which did not parse": ([FAILS, "w = = 2"], ""),
     "shown by a magic": (["1", f"%%time\n{FAILS}"], ""),
@@ -839,43 +651,25 @@ WITHOUT_LINE = {"of the cell before, which did not parse"}
 
 
 @pytest.mark.parametrize("age", AGES)
-def test_of_an_error_it_is_said_whether_its_cell_is_an_older_one(age, monkeypatch, tmp_path):
+def test_of_an_error_it_is_said_whether_its_cell_is_an_older_one(age, tmp_path):
     script = tmp_path / "script.py"
     script.write_text("1 / 0\n")
     cells, words = AGES[age]
-    shown = diagnosed(
-        [cell.replace("{script}", str(script)) for cell in cells], monkeypatch, tmp_path
-    )
-    shown = shown.rpartition("Error: ")[2]
-    assert words in shown
-    if not words:
-        assert "older" not in shown
+    text = diagnosed(*[cell.replace("{script}", str(script)) for cell in cells])
+    assert words in text
+    assert ("older" in text) == bool(words)
     no_line = "The traceback has no line of yours that can be read"
-    assert (no_line in shown) == (age in WITHOUT_LINE)
+    assert (no_line in text) == (age in WITHOUT_LINE)
 
 
-def test_of_an_older_error_nothing_is_said_of_what_was_before_it(monkeypatch, tmp_path):
-    cells = (
+def test_of_an_older_error_nothing_is_said_of_what_was_before_it():
+    text = diagnosed(
         f"{HEAD}l = (x * x).sum()\nl.backward()",
         "l.backward()",
         "l = x.sin().cos().sum()\nl.backward()",
     )
-    shown = diagnosed(cells, monkeypatch, tmp_path)
-    assert "this is an older one, from cell [3]." in shown
+    assert "this is an older one, from cell [4]." in text
     lost = "In the graph of l, 2 nodes lost saved tensors. I cannot tell whether that was before"
-    assert lost in shown
-    assert "Freed" not in shown
-    assert "freed before" not in shown
-
-
-def test_a_line_of_another_cell_that_cannot_be_tied_to_the_graph_is_not_named(
-    monkeypatch, tmp_path
-):
-    cells = (
-        "m = torch.nn.Linear(2, 1)\nm(torch.ones(1, 2)).sum().backward()",
-        f"{HEAD}h = [x.exp()]\ndef go():\n    h[0].sum().backward()\ngo()",
-        "l = (h[0] * 2).sum()\nl.backward()",
-    )
-    shown = diagnosed(cells, monkeypatch, tmp_path)
-    assert "In your line" in shown
-    assert "Freed perhaps" not in shown
+    assert lost in text
+    assert "Freed" not in text
+    assert "freed before" not in text

@@ -71,7 +71,7 @@ class Term:
 @dataclass(frozen=True, slots=True)
 class Book:
     """Hold everything: symptoms and terms in the order of the files, the file name of each lesson,
-    and the words of the course for words of others.
+    the words of the course for words of others, and those that a search leaves out.
     """
 
     symptoms: tuple[Symptom, ...]
@@ -79,6 +79,7 @@ class Book:
     lessons: dict[str, str] = field(hash=False)
     synonyms: dict[str, str] = field(hash=False)
     subject: str
+    common: str
 
     def find(self, types: tuple[str, ...], text: str) -> Symptom | None:
         """Return the symptom whose message stands in `text`, the longest if several do; None if
@@ -103,15 +104,14 @@ class Book:
 @cache
 def book() -> Book:
     """Read the two files, once."""
-    here = files("helpers.clinic")
-    table = tomllib.loads((here / "symptoms.toml").read_text(encoding="utf-8"))
-    words = tomllib.loads((here / "terms.toml").read_text(encoding="utf-8"))
+    table, words = _table("symptoms.toml"), _table("terms.toml")
     return Book(
         tuple(map(_symptom, table["symptom"])),
         tuple(Term(**one | {"also": tuple(one.get("also", ()))}) for one in words["term"]),
         {number: listing.file for number, listing in listings().items()},
         words["synonyms"],
         words["subject"],
+        words["common"],
     )
 
 
@@ -138,6 +138,12 @@ class Danger:
     words: list[str]
 
 
-_CAUSES = tomllib.loads(files("helpers.clinic").joinpath("causes.toml").read_text("utf-8"))
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads((files("helpers.clinic") / name).read_text("utf-8"))
+
+
+_CAUSES = _table("causes.toml")
 CUTS = {word: Cut(**given) for word, given in _CAUSES["cuts"].items()}
 DANGERS = {word: Danger(**given) for word, given in _CAUSES["dangers"].items()}
+FINDINGS: dict[str, dict[str, str]] = _table("findings.toml")
+SAID = FINDINGS.pop("said")

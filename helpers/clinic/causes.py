@@ -1,5 +1,5 @@
 """Hold the table of causes: for a message, how to find in the facts which tensor and which line of
-the learner's it tells of, and what to do.
+the learner's it tells of. findings.toml has the words.
 
 A cause that the facts do not show is not told.
 """
@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.data import counted
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import (
@@ -33,30 +34,26 @@ from autograd_graphs.looking.torch_private import (
 from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
 from helpers.answers import code, listed
-from helpers.clinic.catalogue import CUTS
-from helpers.clinic.detectors import (
-    editors,
-    freed_by_earlier_lines,
-    freers,
-    nodes_of,
-    spoilt_by,
-    walked,
-)
+from helpers.clinic.catalogue import CUTS, FINDINGS, SAID
+from helpers.clinic.detectors import editors, freers, nodes_of, spoilt_by, walked
 from helpers.clinic.earlier_lines import Line, Past, heads
 from helpers.clinic.errors import frames_of
 from helpers.clinic.facts import (
     Facts,
     Finding,
     assigned,
+    calls_of,
     each,
+    finding,
     head,
     in_sources,
+    lines_with,
     made_at,
     made_line,
     names_in,
     quoted,
 )
-from helpers.clinic.failed_backward import failed_backward, is_freed, nameless, perhaps_freed_by
+from helpers.clinic.failed_backward import is_freed, nameless
 from helpers.clinic.message_clues import tuple_of
 from helpers.clinic.nans import before_it, dangerous, has_nan, kind_of, nan_finding
 from helpers.clinic.values import Event, called, dotted, first_given, flat, targets
@@ -81,10 +78,10 @@ def found_in(facts: Facts) -> Finding | None:
     if facts.spot is None:
         return None
     for pattern, function in RULES:
-        if match := pattern.search(facts.text):
-            found = function(facts, match)
-            if found is not None:
-                return found
+        match = pattern.search(facts.text)
+        found = match and function(facts, match)
+        if found:
+            return found
     return None
 
 
@@ -93,33 +90,18 @@ def found_in(facts: Facts) -> Finding | None:
 
 @rule("Trying to backward through the graph a second time")
 def freed(facts: Facts, _: Any) -> Finding | None:
-    call = failed_backward(frames_of(facts.traceback))
-    if not facts.framed or call is None or facts.is_past:
+    call, past = facts.call, facts.past
+    if call is None or past is None:
         return None
-    frame, spot = facts.framed[0]
     carried = carried_state(facts)
     if carried is not None:
-        return Finding(
-            f"{code(carried.name)} brings the graph of an earlier round along. This backward() "
-            "went back into that round, and what its graph had saved was freed by then.",
-            (str(carried),),
-            f"hand {carried.name} on without its graph: {carried.name} = {carried.name}.detach() "
-            "after the line above. If it is a tuple of tensors, as of nn.LSTM, write "
-            f"{carried.name} = tuple(part.detach() for part in {carried.name})",
-        )
-    past = Past(frame, spot.stmt.lineno)
+        return finding("carried", [carried], name=carried.name)
     lines, is_sure = freers(past, call.roots)
-    led = tuple(map(str, lines)) if is_sure else ()
-    again = next((name for name in gone_back(past, lines) if is_root(facts, call, name)), "")
-    if again and is_wholly_freed(call):
-        return Finding(
-            f"You went back from {code(again)} before, and that freed what its graph had saved.",
-            led,
-            "run the forward lines again before each backward(). If you do want to go back twice "
-            "over the same values, write retain_graph=True in the first call",
-        )
-    kept = above_the_loop(facts, call, past) or kept_in_model(facts, call, past)
-    return kept or shared(facts, call, past, lines, led)
+    led = lines if is_sure else []
+    again = next((name for name in gone_back(past, lines) if is_root(facts, name)), "")
+    if again and is_wholly_freed(nodes_of(call.roots)):
+        return finding("twice", led, name=again)
+    return above_the_loop(facts) or kept_in_model(facts) or shared(facts, lines, led)
 
 
 def carried_state(facts: Facts) -> Event | None:
@@ -132,13 +114,12 @@ def carried_state(facts: Facts) -> Event | None:
     return None
 
 
-def freed_before(call: Any, past: Past) -> list[Any]:
-    """Return the nodes of the roots' graphs that were surely freed before the call."""
-    perhaps = perhaps_freed_by(call, freed_by_earlier_lines(past))
-    if perhaps is None:
-        return []
-    own = {id(one) for one in perhaps}
-    return [one for one in nodes_of(call.roots) if is_freed(one) and id(one) not in own]
+def freed_before(facts: Facts) -> set[int]:
+    """Return the ids of the nodes that were surely freed before the call."""
+    if facts.unsure is None:
+        return set()
+    gone = {id(one) for one in nodes_of(facts.call.roots) if is_freed(one)}
+    return gone - set(map(id, facts.unsure))
 
 
 def gone_back(past: Past, lines: Sequence[Line]) -> list[str]:
@@ -147,94 +128,69 @@ def gone_back(past: Past, lines: Sequence[Line]) -> list[str]:
     return [name for name, line in roots if is_tensor(past.still(name, line))]
 
 
-def is_root(facts: Facts, call: Any, name: str) -> bool:
-    return any(one is root for root in call.roots for known, one in facts.names if known == name)
+def is_root(facts: Facts, name: str) -> bool:
+    return any(
+        one is root for root in facts.call.roots for known, one in facts.names if known == name
+    )
 
 
-def is_wholly_freed(call: Any) -> bool:
-    """Say whether no node of the graph still holds what it saved before the call."""
-    nodes = nodes_of(call.roots)
+def is_wholly_freed(nodes: Sequence[Any]) -> bool:
+    """Say whether no node of a graph still holds what it saved."""
     saving = [one for one in nodes if saved(one, nameless, (), Memory(()))]
     return bool(saving) and all(map(is_freed, saving))
 
 
-def shared(
-    facts: Facts, call: Any, past: Past, lines: Sequence[Line], led: tuple[str, ...]
-) -> Finding | None:
+def results(facts: Facts) -> list[tuple[str, torch.Tensor, Any]]:
+    """Return the names of results of operations, with the node that made each."""
+    known = [(name, one) for name, one in facts.names if not may_be_stale(one)]
+    made = [(name, one, read(one, "grad_fn")) for name, one in known]
+    return [row for row in made if row[2] is not None]
+
+
+def shared(facts: Facts, lines: Sequence[Line], led: Sequence[Line]) -> Finding | None:
     """Tell of two losses through one forward: the tensor that both went through."""
+    past = facts.past
     roots = [past.still(name, line) for line in lines for name in gone_back(past, [line])]
     first = {id(one) for one in Walk([one for one in roots if not may_be_stale(one)]).met}
-    nodes = first or {id(one) for one in freed_before(call, past)}
-    name = first_named(facts, call, nodes)
+    name = first_named(facts, first or freed_before(facts))
     if not name:
         return None
-    here = tuple(map(str, lines if first else made_line(facts.spot, name)))
-    return Finding(
-        f"Two losses share {code(name)}. An earlier backward() went back through it and freed what "
-        "its graph had saved, and now the second one needs that again.",
-        led or here,
-        f"if one of the losses should not train what made {name}, give that one {name}.detach(). If "
-        f"both should, add the losses and go back once, or compute {name} again for the second. The last "
-        "way out is retain_graph=True in the first backward(), and then no optimizer step before "
-        "the second",
-    )
+    return finding("shared", led or (lines if first else made_line(facts.spot, name)), name=name)
 
 
-def first_named(facts: Facts, call: Any, nodes: set[int]) -> str:
+def first_named(facts: Facts, nodes: set[int]) -> str:
     """Return the name of the first tensor behind the roots that one of some nodes made."""
-    names: dict[int, str] = {}
-    for name, tensor in facts.names:
-        if not may_be_stale(tensor) and (node := read(tensor, "grad_fn")) is not None:
-            names.setdefault(id(node), name)
-    roots = {id(read(one, "grad_fn")) for one in call.roots}
-    found = [id(one) for one in Walk(call.roots).met if id(one) in nodes - roots]
+    names = {id(node): name for name, _, node in reversed(results(facts))}
+    roots = {id(read(one, "grad_fn")) for one in facts.call.roots}
+    found = [id(one) for one in Walk(facts.call.roots).met if id(one) in nodes - roots]
     return next((names[one] for one in found if one in names), "")
 
 
-def above_the_loop(facts: Facts, call: Any, past: Past) -> Finding | None:
+def above_the_loop(facts: Facts) -> Finding | None:
     """Tell of a tensor that was computed once, above the loop, and that each round goes back
     through.
     """
-    before = {id(one) for one in freed_before(call, past)}
-    spot = facts.spot
+    before, spot = freed_before(facts), facts.spot
     loops = [one for one in spot.scope.body[spot.nr][1] if isinstance(one, (ast.For, ast.While))]
-    for name, tensor in facts.names if loops else ():
+    inside = [one[0] for one in spot.scope.body if loops and loops[-1] in one[1]]
+    for name, tensor, _ in results(facts) if loops else ():
         made = made_at(spot, name)
-        inside = [one[0] for one in spot.scope.body if loops[-1] in one[1]]
-        if made is None or any(made[0] is one for one in inside) or may_be_stale(tensor):
-            continue
-        if read(tensor, "grad_fn") is None or any(tensor is one for one in call.roots):
+        if made is None or made[0] in inside or any(tensor is one for one in facts.call.roots):
             continue
         if before & {id(one) for one in Walk([tensor]).met}:
-            return Finding(
-                f"{code(name)} was computed once, above the loop. An earlier backward(), perhaps that of "
-                "an earlier round, freed what its graph had saved. This round needs that again.",
-                (made[1].line(made[0]), str(spot)),
-                f"move the line that makes {name} into the loop, so that each round computes it "
-                f"again. If it should stay fixed, write {name} = {name}.detach() above the loop",
-            )
+            return finding("above_the_loop", [made[1].line(made[0]), spot], name=name)
     return None
 
 
-def kept_in_model(facts: Facts, call: Any, past: Past) -> Finding | None:
+def kept_in_model(facts: Facts) -> Finding | None:
     """Tell of a result that `__init__` computed, and that every forward goes back through."""
-    before = {id(one) for one in freed_before(call, past)}
-    space = facts.spot.globals
-    for name, tensor in facts.names if before else ():
-        if "." not in name or may_be_stale(tensor) or read(tensor, "grad_fn") is None:
-            continue
-        lines = tuple(assigned(space, name.rpartition(".")[2]))
+    before, space = freed_before(facts), facts.spot.globals
+    for name, tensor, _ in results(facts) if before else ():
+        lines = assigned(space, name.rpartition(".")[2]) if "." in name else ()
         if not lines or not before & {id(one) for one in Walk([tensor]).met}:
             continue
         if set(lines) <= lines_of_init(space):
-            return Finding(
-                f"{code(name)} was computed once, in __init__, and the model keeps it with its "
-                "graph. An earlier backward() freed what that graph had saved, and this one needs "
-                "that again.",
-                (*lines, str(facts.spot)),
-                "compute it in forward, so that each round makes a new graph. If it should stay "
-                "fixed, keep it without its graph: add .detach()",
-            )
+            return finding("kept_in_model", [*lines, facts.spot], name=name)
     return None
 
 
@@ -260,20 +216,13 @@ EDITS = {
     "MaskedFill": {"masked_fill_", "assign"},
 }
 
-AFTER_STEP = (
-    "run the model again after the step, and compute this loss from its new result. If you only "
-    "move the step down, this loss adds to the gradients of the weights that the step updates"
-)
-
 
 @rule("has been modified by an inplace operation")
 def modified(facts: Facts, _: Any) -> Finding | None:
-    call = failed_backward(frames_of(facts.traceback))
-    if not facts.framed or call is None or facts.is_past:
+    if facts.call is None or facts.past is None:
         return None
     maker = _MAKER.search(facts.text)
-    names = edited_names(facts, call)
-    steps = [one for one in stepped(facts, call) if one]
+    names, steps = edited_names(facts), stepped(facts)
     events = [one for one in facts.of("edit") if one.ids]
     word = maker[1] if maker else ""
     if word not in ("", "AsStrided", "T"):
@@ -281,13 +230,7 @@ def modified(facts: Facts, _: Any) -> Finding | None:
         if events:
             return edit_finding(facts, events, names)
     if steps:
-        what = listed(names) if names else "a tensor of this graph"
-        return Finding(
-            f"Most likely the optimizer's step() changed {what} in place. This backward() still "
-            "needed the numbers from before the step.",
-            tuple(steps),
-            AFTER_STEP,
-        )
+        return finding("stepped", steps, what=listed(names) if names else "a tensor of this graph")
     return edit_finding(facts, events, names) if events else None
 
 
@@ -303,23 +246,16 @@ def edits_of(facts: Facts, events: Sequence[Event], maker: str) -> Sequence[Even
 
 def edit_finding(facts: Facts, events: Sequence[Event], names: Sequence[str]) -> Finding:
     """Tell of edits in place, one or several that may have been it."""
-    lines = tuple(dict.fromkeys(map(str, events)))
+    lines = list(dict.fromkeys(map(str, events)))
     name = next((one.name for one in events if one.name), "".join(names[:1]))
     tensor = dict(facts.names).get(name)
+    remedy = instead_of_edit(events[0].word, name or "y", events[0].stmt)
     if read_flag(tensor) and read(tensor, "is_leaf"):
         remedy = (
             f"call every backward() that needs the old {name} before you update it, or compute "
         )
         remedy += "the loss again after the update"
-    else:
-        remedy = instead_of_edit(events[0].word, name or "y", events[0].stmt)
-    which = each(lines, "here", "on one of these lines")
-    return Finding(
-        f"{quoted(name, 'A tensor')} was edited in place {which}, after an operation had saved it "
-        "for backward(). So backward() found another version than the one that was saved.",
-        lines,
-        remedy,
-    )
+    return finding("edited", lines, lines, what=quoted(name, "A tensor"), remedy=remedy)
 
 
 def instead_of_edit(word: str, name: str, stmt: ast.stmt) -> str:
@@ -331,12 +267,7 @@ def instead_of_edit(word: str, name: str, stmt: ast.stmt) -> str:
     if is_class(word):
         return f"make the module without inplace=True: {word}()"
     if word == "assign":
-        return (
-            f"make a new tensor and leave {name} as it is. In a loop, append each part to a list, "
-            "read the part before from there, and put them together after the loop, with "
-            "torch.stack(parts, dim=...). Elsewhere write torch.where(...) or "
-            f"{name}.masked_fill(mask, value)"
-        )
+        return FINDINGS["assigned"]["try"].format(name=name)
     if word.endswith("_"):
         return f"write {name} = {name}.{word.rstrip('_')}(...), without the _ at the end"
     return "leave inplace=True out"
@@ -353,63 +284,46 @@ def fits_maker(word: str, maker: str) -> bool:
     return word in EDITS.get(maker, ()) or word.rstrip("_").lower() == maker.lower()
 
 
-def edited_names(facts: Facts, call: Any) -> list[str]:
+def edited_names(facts: Facts) -> list[str]:
     """Return what the learner calls the tensors that were edited since the graph saved them."""
-    _, places = spoilt_by(nodes_of(call.roots))
+    _, places = spoilt_by(nodes_of(facts.call.roots))
     found = [(name, memory_of(one)) for name, one in facts.names]
     return [name for name, memory in found if memory and memory[0] in places]
 
 
-def stepped(facts: Facts, call: Any) -> list[str]:
+def stepped(facts: Facts) -> list[Line]:
     """Return the lines with an optimizer's step that may have edited what the graph saved."""
     found = []
-    for frame, spot in facts.framed:
-        lines, _ = editors(Past(frame, spot.stmt.lineno), call.roots)
-        is_step = any("step" in one.text for one in lines)
-        found += [str(one) for one in lines if is_step]
+    for spot in facts.spots:
+        lines, _ = editors(Past(spot.scope, spot.nr), facts.call.roots)
+        if any("step" in str(one) for one in lines):
+            found += lines
     return found
 
 
 @rule("BackwardHookFunction is a view and is being modified inplace")
 def view_of_hook(facts: Facts, _: Any) -> Finding | None:
     """A full backward hook makes of a module's output a view."""
-    name = edited_here(facts)
-    hooks = [
-        place.line(ast.Expr(node, lineno=node.lineno))
-        for node, place in in_sources(facts.spot.globals, ast.Call)
-        if called(node).startswith("register_full_backward")
-    ]
-    what = quoted(name, "This tensor")
-    return Finding(
-        f"{what} went into a module with a full backward hook, or came out of it. Such a hook turns "
-        "both into views, and nobody may edit these in place.",
-        (str(facts.spot), *hooks[:2]),
-        "make a new tensor there: out = out + x and not out += x, ReLU() and not "
-        "ReLU(inplace=True). Or put the hook on the tensor, with register_hook()",
-    )
+    hooks = "register_full_backward_hook", "register_full_backward_pre_hook"
+    lines = [facts.spot, *calls_of(facts.spot.globals, *hooks)]
+    return finding("view_of_hook", lines, what=quoted(edited_here(facts), "This tensor"))
 
 
 def edited_here(facts: Facts) -> str:
     """Return the name of what the failing line edits in place."""
-    spot = facts.spot
-    named = [name for name, _ in targets(spot.stmt)] if isinstance(spot.stmt, ast.AugAssign) else []
-    edits = [one.name for one in facts.of("edit") if one.stmt is spot.stmt and one.name]
-    return next(iter([*named, *edits]), "")
+    stmt = facts.spot.stmt
+    named = [name for name, _ in targets(stmt)] if isinstance(stmt, ast.AugAssign) else []
+    named += [one.name for one in facts.of("edit") if one.stmt is stmt and one.name]
+    return "".join(named[:1])
 
 
 @rule("a leaf Variable that requires grad is being used in an in-place operation")
 def module_edits_leaf(facts: Facts, _: Any) -> Finding | None:
     """A module with inplace=True got a leaf."""
-    events = [one for one in facts.of("edit") if one.stmt is facts.spot.stmt]
-    for event in events:
-        if is_class(event.word):
+    for event in facts.of("edit"):
+        if event.stmt is facts.spot.stmt and is_class(event.word):
             what = quoted(event.name, "what it gets here")
-            return Finding(
-                f"A {event.word} with inplace=True edits {what}, and that is a leaf that requires "
-                "grad. Torch records no edit of such a leaf.",
-                (str(event),),
-                f"make the module without inplace=True: {event.word}()",
-            )
+            return finding("module_edits_leaf", [event], module=event.word, what=what)
     return None
 
 
@@ -421,12 +335,15 @@ def module_edits_leaf(facts: Facts, _: Any) -> Finding | None:
 )
 def shape_of_gradient(facts: Facts, match: Any) -> Finding | None:
     name, given = started_from(facts.spot.stmt)
-    what = f"The gradient that you gave{', ' + code(given) + ',' if given else ''} has shape "
-    what += f"{tuple_of(match[2])}, and output {match[1]}{', ' + code(name) + ',' if name else ''} "
-    return Finding(
-        f"{what}has shape {tuple_of(match[3])}. A gradient has the shape of its tensor.",
-        (str(facts.spot),),
-        f"give a tensor of that shape, such as torch.ones_like({name or 'y'})",
+    return finding(
+        "shape_of_gradient",
+        [facts.spot],
+        given=f", {code(given)}," if given else "",
+        given_shape=tuple_of(match[2]),
+        number=match[1],
+        output=f", {code(name)}," if name else "",
+        shape=tuple_of(match[3]),
+        name=name or "y",
     )
 
 
@@ -438,10 +355,9 @@ def started_from(stmt: ast.stmt) -> tuple[str, str]:
         word, place = called(call), 0
         if word not in ("backward", "grad"):
             continue
-        is_function = dotted(call.func).startswith(("torch", "autograd"))
-        root = call.args[0] if is_function and call.args else call.func.value
-        if is_function:
-            place = 2 if word == "grad" else 1
+        root = getattr(call.func, "value", None)
+        if dotted(call.func).startswith(("torch", "autograd")):
+            root, place = next(iter(call.args), None), {"grad": 2}.get(word, 1)
         given = next((options[one] for one in GIVEN if one in options), None)
         if given is None and len(call.args) > place:
             given = call.args[place]
@@ -462,23 +378,13 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
     """Tell which parameters of a DistributedDataParallel the last loss did not reach."""
     models = [one for spot in facts.spots for one in spot.scope.space.values() if is_module(one)]
     wrapped = [one for one in models if type_name(one) == "DistributedDataParallel"]
-    if not wrapped:
-        return None
-    own = dict(parameters(wrapped[0]))
-    for name, tensor in facts.names:
-        if may_be_stale(tensor) or read(tensor, "grad_fn") is None or shape(tensor) != ():
-            continue
+    own = dict(parameters(wrapped[0])) if wrapped else {}
+    asked = {path: one for path, one in own.items() if read(one, "requires_grad")}
+    for name, tensor, _ in results(facts):
         used = {id(one) for one in Walk([tensor]).met if is_tensor(one)}
-        asked = {path: one for path, one in own.items() if read(one, "requires_grad")}
         missing = [path.removeprefix("module.") for path in asked if id(asked[path]) not in used]
-        if missing and len(missing) < len(asked):
-            return Finding(
-                f"{listed(missing)} {each(missing, 'is', 'are')} not reached by {code(name)}, so no gradient "
-                "came for that part, and the workers wait for it.",
-                (str(facts.spot),),
-                "use that part in the loss, freeze it with requires_grad_(False), or give "
-                "DistributedDataParallel find_unused_parameters=True",
-            )
+        if shape(tensor) == () and 0 < len(missing) < len(asked):
+            return finding("left_out", [facts.spot], missing, loss=name)
     return None
 
 
@@ -490,22 +396,22 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
 @rule("can't retain_grad on Tensor that has requires_grad=False")
 @rule("cannot register a hook on a tensor that doesn't require gradient")
 def lost(facts: Facts, _: Any) -> Finding | None:
-    cuts = facts.of("cut")
+    found = facts.of("cut")
+    cuts = [one for one in found if not facts.past or one.stmt not in facts.past.unseen]
+    if found and not cuts:
+        return None
     if not cuts:
-        return no_tensor(facts) or in_backward(facts) or frozen(facts) or never_asked(facts)
+        kinds = no_tensor, in_backward, frozen, asked_late, never_asked
+        return next(filter(None, (one(facts) for one in kinds)), None)
     start = facts.spot.called() or next(iter(names_in(facts.spot.stmt)), "").partition(".")[0]
     if read_flag(facts.spot.scope.space.get(start)):  # the line made something else of it
         start = ""
-    first = cuts[0]
+    first, lines = cuts[0], list(dict.fromkeys(map(str, cuts)))[:3]
     came = f"It came from {code(first.name)}, and the" if first.name not in ("", start) else "The"
-    lines = tuple(dict.fromkeys(map(str, cuts)))[:3]
-    where = each(lines, "here", "on these lines")
-    return Finding(
-        f"{quoted(start, 'What backward() was to start from')} has no graph. {came} "
-        f"graph ended {where}: {CUTS[first.word].why}.",
-        lines,
-        CUTS["numpy" if ".numpy(" in str(first) else first.word].remedy,
-    )
+    start = quoted(start, "What backward() was to start from")
+    remedy = CUTS["numpy" if ".numpy(" in str(first) else first.word].remedy
+    why = CUTS[first.word].why
+    return finding("lost", lines, lines, start=start, came=came, why=why, remedy=remedy)
 
 
 def read_flag(thing: Any) -> bool:
@@ -515,71 +421,54 @@ def read_flag(thing: Any) -> bool:
 def in_backward(facts: Facts) -> Finding | None:
     """Tell of a line that ran while another backward did: in a hook, or in a custom Function."""
     names = [frame.f_code.co_name for frame in frames_of(facts.traceback)]
-    if names.count("_engine_run_backward") < 2:
-        return None
-    return Finding(
-        "This ran in the middle of another backward(), in a hook or in a backward of your own. "
-        "There nothing is recorded, unless that backward() was called with create_graph=True.",
-        (str(facts.spot),),
-        "compute it under torch.enable_grad(), and not through the tensor that has the hook: the "
-        "hook would call itself without end",
-    )
+    is_inner = names.count("_engine_run_backward") > 1
+    return finding("in_backward", [facts.spot]) if is_inner else None
 
 
 def frozen(facts: Facts) -> Finding | None:
     """Tell that nothing asked for gradients: a model that is frozen, or grad mode off."""
+    space = facts.spot.globals
     if not facts.records:
-        lines = [
-            place.line(ast.Expr(node, lineno=node.lineno))
-            for node, place in in_sources(facts.spot.globals, ast.Call)
-            if dotted(node.func).endswith("set_grad_enabled")
-        ]
-        return Finding(
-            "Grad mode is off in this session, so torch records no graph.",
-            tuple(lines[:1]),
-            "call torch.set_grad_enabled(True)",
-        )
-    space = facts.spot.scope.space
-    models = {name: one for name, one in space.items() if is_module(one) and one.parameters}
-    still = [
-        name
-        for name, one in models.items()
-        if (flags := [p.requires_grad for p in one.parameters()]) and not any(flags)
-    ]
-    if not still or len(still) < len(models):
+        return finding("grad_mode", calls_of(space, "set_grad_enabled")[:1])
+    flags = {}
+    for name, one in facts.spot.scope.space.items():
+        if is_module(one):
+            flags[name] = [read(p, "requires_grad") for _, p in parameters(one)]
+    still = [name for name, asked in flags.items() if asked and not any(asked)]
+    if not still or len(still) < len(flags):
         return None
-    lines = [
-        place.line(stmt)
-        for stmt, place in in_sources(facts.spot.globals, (ast.Assign, ast.Expr))
-        if any("requires_grad" in name for name in names_in(stmt))
-    ]
-    return Finding(
-        f"All parameters of {listed(still)} are frozen (requires_grad=False), so nothing here asks "
-        "for a gradient, and there is no graph.",
-        tuple(lines[:2]),
-        "set requires_grad_(True) on what should learn, or give the model a new layer that does",
-    )
+    return finding("frozen", lines_with(space, "requires_grad")[:2], still)
 
 
 def no_tensor(facts: Facts) -> Finding | None:
     """Tell of a list, or of None, that was to go backward."""
     name, _ = started_from(facts.spot.stmt)
     thing = facts.spot.scope.space.get(name, 0)
-    lines = (str(facts.spot), *made_line(facts.spot, name))
+    lines = [facts.spot, *made_line(facts.spot, name)]
     if thing is None:
-        return Finding(
-            f"{code(name)} is None, so there is nothing to go back from. A function that has no "
-            "return gives None.",
-            lines,
-            "return the loss from the function that computes it",
-        )
+        return finding("none_given", lines, name=name)
     if type(thing) in (list, tuple) and thing and all(map(is_tensor, thing)):
-        return Finding(
-            f"{code(name)} is a {type(thing).__name__} of {len(thing)} tensors, and only one tensor "
-            "can go backward.",
-            lines,
-            f"go back from sum({name}), or from torch.stack({name}).mean()",
-        )
+        return finding("several", lines, name=name, kind=type(thing).__name__, count=len(thing))
+    return None
+
+
+_FLAG = re.compile(r"([\w.]+)\.requires_grad(?:_\(\)|_\(True\)| = True)")
+
+
+def asked_late(facts: Facts) -> Finding | None:
+    """Tell of a leaf that was asked for its gradient after it was used."""
+    before: list[Line] = []
+    for line in facts.past.lines if facts.past else ():
+        match = _FLAG.fullmatch(ast.unparse(line.node))
+        name = match[1] if match else ""
+        own = [one for one in before if name in names_in(one.node)]
+        made = [one for one in own if isinstance(one.node, ast.Assign)]
+        using = [one for one in made if name in names_in(one.node.value)]
+        is_asked = any("requires_grad" in ast.unparse(one.node) for one in own)
+        leaf = facts.past.still(name, line)
+        if using and line.is_sure and not is_asked and is_tensor(leaf) and read(leaf, "is_leaf"):
+            return finding("asked_late", [line, using[-1]], name=name)
+        before.append(line)
     return None
 
 
@@ -591,32 +480,29 @@ def never_asked(facts: Facts) -> Finding | None:
     if not is_here or is_asked or not facts.values.is_sure:
         return None
     name = facts.spot.called()
-    return Finding(
-        f"{quoted(name, 'What backward() was to start from')} has no graph: I see nothing that it "
-        "was computed from that requires grad.",
-        tuple(made_line(facts.spot, name)) or (str(facts.spot),),
-        "ask for a gradient where you make the tensor that should learn: requires_grad=True, or "
-        "nn.Parameter in a module",
-    )
+    lines = made_line(facts.spot, name) or [facts.spot]
+    return finding("never_asked", lines, what=quoted(name, "What backward() was to start from"))
 
 
 # ---------------------------------------------------------------- empty gradients
 
 
-@rule(r"'NoneType' object (?:has no attribute|is not subscriptable)|'NoneType'")
+@rule("'NoneType'")
 def empty_gradient(facts: Facts, _: Any) -> Finding | None:
-    spot = facts.spot
-    if "grad" not in ast.unparse(spot.stmt):
-        return None
-    owners = [name[: -len(".grad")] for name in names_in(spot.stmt) if name.endswith(".grad")]
+    owners = owners_of_grad(facts.spot.stmt)
+    known = dict(facts.names)
     for spot in facts.spots:
         for owner in owners:
             tensor = spot.scope.space.get(owner)
-            if not is_tensor(tensor):
-                tensor = dict(facts.names).get(owner)
+            tensor = tensor if is_tensor(tensor) else known.get(owner)
             if is_tensor(tensor) and has_no_grad(tensor):
-                return Finding(*why_empty(facts, owner, tensor))
+                return why_empty(facts, owner, tensor)
     return None
+
+
+def owners_of_grad(stmt: ast.stmt) -> list[str]:
+    """Return the names of which a statement reads `.grad`."""
+    return [name.removesuffix(".grad") for name in names_in(stmt) if name.endswith(".grad")]
 
 
 def has_no_grad(tensor: torch.Tensor) -> bool:
@@ -626,71 +512,34 @@ def has_no_grad(tensor: torch.Tensor) -> bool:
     return True
 
 
-def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tuple[str, ...], str]:
+def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> Finding:
     """Say why a tensor has no gradient, as far as it tells itself."""
     longer = [name for name, one in facts.names if one is tensor and name != owner]
     longer = sorted(longer, key=lambda name: (name.startswith("self."), -len(name)))
-    also = f", which is {code(longer[0])}," if longer else ""
-    line = (str(facts.spot),)
+    words = {"name": owner, "also": f", which is {code(longer[0])}," if longer else ""}
     if not read(tensor, "requires_grad"):
-        why = "it does not require grad, so backward() leaves it alone"
-    elif not read(tensor, "is_leaf"):
-        return (
-            f"{code(owner)}{also} has no gradient (.grad is None): it is not a leaf but the result of "
-            "an operation, and backward() keeps gradients of leaves alone.",
-            (*line, *made_line(facts.spot, owner)),
-            f"to update a weight, keep the same tensor: with torch.no_grad(): {owner} -= ... Else call "
-            f"{owner}.retain_grad() before backward()",
-        )
-    elif functions := own_functions_at(facts, tensor):
-        return (
-            f"{code(owner)}{also} has no gradient (.grad is None): either no backward() ran since the "
-            f"last zero_grad(), or that of your Function {listed(functions)} returned None for it.",
-            line,
-            "see what the Function returns: a gradient for each input that should learn, in the "
-            "order of forward",
-        )
-    else:
-        why = "nothing has brought it one since the last zero_grad(). "
-        model = head((*longer, owner)[0])
-        parts = [one for name, one in facts.names if head(name) == model and read(one, "is_leaf")]
-        if any(read(one, "grad") is not None for one in parts):
-            why += "Other parts of the model have one, so most likely this one is not used in "
-            why += "forward"
-        else:
-            why += "Either the loss does not use it, or backward() has not run yet"
-    return (
-        f"{code(owner)}{also} has no gradient (.grad is None): {why}.",
-        line,
-        "skip it where p.grad is None. If it should learn, use it in forward, or call backward() "
-        "first",
-    )
+        return finding("empty", [facts.spot], why=SAID["not_required"], **words)
+    if not read(tensor, "is_leaf"):
+        lines = [facts.spot, *made_line(facts.spot, owner)]
+        return finding("empty_of_result", lines, **words)
+    if functions := own_functions_at(facts, tensor):
+        return finding("empty_by_function", [facts.spot], functions, **words)
+    model = head((*longer, owner)[0])
+    parts = [one for name, one in facts.names if head(name) == model and read(one, "is_leaf")]
+    is_alone = all(read(one, "grad") is None for one in parts)
+    why = SAID["none_has" if is_alone else "others_have"]
+    return finding("empty", [facts.spot], why=why, **words)
 
 
 def own_functions_at(facts: Facts, tensor: torch.Tensor) -> list[str]:
     """Return the names of the learner's Functions that hand a leaf its gradient."""
     roots = [one for _, one in facts.names if read(one, "requires_grad") and not may_be_stale(one)]
     found = []
-    for node in Walk(roots).met:
-        if not is_tensor(node) and is_custom(node):
-            children = [leaf_of(one) for one, _ in of_node(node, "next_functions")]
-            if any(one is tensor for one in children):
-                found.append(type_name(node).removesuffix("Backward"))
+    for node in filter(is_custom, nodes_of(roots)):
+        children = [leaf_of(one) for one, _ in of_node(node, "next_functions")]
+        if any(one is tensor for one in children):
+            found.append(type_name(node).removesuffix("Backward"))
     return list(dict.fromkeys(found))
-
-
-@rule("No inf checks were recorded|Attempted unscale_ but _scale is None")
-def nothing_to_unscale(facts: Facts, _: Any) -> Finding | None:
-    """A gradient scaler found no gradient."""
-    told = "The scaler found no gradient to unscale: no weight of this optimizer has one."
-    if "_scale is None" in facts.text:
-        told = "The scaler was asked to unscale gradients, and it has not scaled a loss yet."
-    return Finding(
-        told,
-        (str(facts.spot),),
-        "call scaler.scale(loss).backward() before this line. If it ran, see whether the loss "
-        "reaches these weights: diagnose(model, loss, optimizer)",
-    )
 
 
 @rule("grad can be implicitly created only for scalar outputs")
@@ -700,40 +549,28 @@ def many_numbers(facts: Facts, _: Any) -> Finding | None:
     tensor = facts.spot.scope.space.get(name)
     if not is_tensor(tensor) or shape(tensor) == ():
         return None
-    return Finding(
-        f"{code(name)} has shape {shape(tensor)}. A gradient belongs to one number, and you did "
-        "not say how much each of these elements counts.",
-        (str(facts.spot), *made_line(facts.spot, name)),
-        f"go back from {name}.mean() or {name}.sum(). To weigh the elements yourself, give a "
-        f"gradient: torch.ones_like({name}) weighs all of them alike",
-    )
+    lines = [facts.spot, *made_line(facts.spot, name)]
+    return finding("many_numbers", lines, name=name, shape=shape(tensor))
 
 
 @rule("appears to not have been used in the graph")
 def not_used(facts: Facts, _: Any) -> Finding | None:
     """autograd.grad() was asked for a tensor that the output was not computed from."""
-    call = failed_backward(frames_of(facts.traceback))
     edited = [one for _, one in facts.line_names if may_be_stale(one) or read(one, "_version")]
-    if call is None or edited:  # then the name may mean a newer result
+    if facts.call is None or edited:  # then the name may mean a newer result
         return None
-    met = {id(one) for one in Walk(call.roots).met}
-    met |= {id(read(one, "grad_fn")) for one in call.roots}
-    asked = [pair for pair in facts.line_names if "." not in pair[0] and read_flag(pair[1])]
-    left = [name for name, one in asked if id(one) not in met and id(node_or_leaf(one)) not in met]
+    met = {id(one) for one in Walk(facts.call.roots).met}
+    left = []
+    for name, one in facts.line_names:
+        own = one if read(one, "is_leaf") else read(one, "grad_fn")
+        if "." not in name and read_flag(one) and id(own) not in met:
+            left.append(name)
     if not left:
         return None
     start, _ = started_from(facts.spot.stmt)
-    return Finding(
-        f"{quoted(start, 'The output')} was not computed from {listed(left)}: nothing in its graph "
-        "leads there.",
-        (str(facts.spot), *[line for name in left for line in made_line(facts.spot, name)]),
-        f"compute {start or 'the output'} from {left[0]} itself, not from what {left[0]} was cut "
-        "out of. Where it need not depend on it, write allow_unused=True and get None",
-    )
-
-
-def node_or_leaf(tensor: torch.Tensor) -> Any:
-    return tensor if read(tensor, "is_leaf") else read(tensor, "grad_fn")
+    lines = [facts.spot, *[line for name in left for line in made_line(facts.spot, name)]]
+    what = quoted(start, "The output")
+    return finding("not_used", lines, left, what=what, start=start or "the output", first=left[0])
 
 
 # ---------------------------------------------------------------- numbers of two types, two devices
@@ -744,111 +581,79 @@ def class_numbers(facts: Facts, _: Any) -> Finding | None:
     """The target of cross_entropy is to hold the numbers of classes."""
     for name, tensor in reversed(facts.line_names):
         is_data = name in names_in(facts.spot.stmt) and not read(tensor, "requires_grad")
-        if is_data and read(tensor, "dtype").is_floating_point:
-            return Finding(
-                f"{code(name)} holds {dtype_name(read(tensor, 'dtype'))} numbers. This loss wants "
-                "the number of a class for each row, and those are whole numbers (int64).",
-                origin(facts, [name]),
-                f"give it {name}.long()",
-            )
+        dtype = read(tensor, "dtype")
+        if is_data and dtype.is_floating_point:
+            lines = origin(facts, [name])
+            return finding("class_numbers", lines, name=name, type=dtype_name(dtype))
     return None
+
+
+WHOLE = re.compile("Long|Int|Short|Byte|Bool|Char")
 
 
 @rule(r"same dtype|[Ee]xpected scalar type|Found dtype|expected .* dtype|should be the same$")
 @rule(r"not implemented for '(?:Long|Half|Int)'|can't be cast|Input type")
 def two_types(facts: Facts, _: Any) -> Finding | None:
-    return odd_one(facts, lambda one: dtype_name(read(one, "dtype")), "of the type", TYPES)
-
-
-WHOLE = re.compile("Long|Int|Short|Byte|Bool|Char")
-TYPES = (
-    "Python and torch make whole numbers int64 (long), NumPy makes float64, torch makes float32: "
-    "convert the data where you make it, for example with x.float() or dtype=torch.float32"
-)
-DEVICES = (
-    "send the one that was left behind to the same device, with .to(device). A tensor that belongs "
-    "to a model moves along with model.to(device) only as a parameter or a buffer: "
-    "register_buffer(...)"
-)
+    dtypes = [(name, read(one, "dtype")) for name, one in facts.line_names]
+    if not WHOLE.search(facts.text):
+        dtypes = [(name, one) for name, one in dtypes if one.is_floating_point]
+    return odd_one(
+        facts, "two_types", [(name, f"of the type {dtype_name(one)}") for name, one in dtypes]
+    )
 
 
 @rule(r"same device|expected device|Expected all tensors|device type|meta tensor")
 def two_devices(facts: Facts, _: Any) -> Finding | None:
-    return odd_one(facts, lambda one: device_name(read(one, "device")), "on the device", DEVICES)
+    devices = [(name, device_name(read(one, "device"))) for name, one in facts.line_names]
+    return odd_one(facts, "two_devices", [(name, f"on the device {one}") for name, one in devices])
 
 
-def odd_one(facts: Facts, kind_of: Any, words: str, remedy: str) -> Finding | None:
+def odd_one(facts: Facts, kind: str, placed: list[tuple[str, str]]) -> Finding | None:
     """Tell which tensors of the failing lines are of another kind than the others."""
     kinds: dict[str, list[str]] = {}
-    seen: set[int] = set()
-    for name, tensor in facts.line_names:
-        if id(tensor) in seen or name.endswith(".grad"):
-            continue
-        seen.add(id(tensor))
-        kind = kind_of(tensor)
-        if (
-            words.startswith("on")
-            or WHOLE.search(facts.text)
-            or read(tensor, "dtype").is_floating_point
-        ):
-            kinds.setdefault(kind, []).append(name)
+    for name, where in placed:
+        if not name.endswith(".grad"):
+            kinds.setdefault(where, []).append(name)
     if len(kinds) < 2:
         return None
-    told = [
-        f"{listed(shortest(names))} {each(names, 'is', 'are')} {words} {kind}"
-        for kind, names in kinds.items()
-    ]
-    odd = min(kinds.values(), key=len)
-    return Finding("; ".join(told) + ".", origin(facts, odd), remedy)
+    told = []
+    for where, names in kinds.items():
+        shortest = sorted(names, key=lambda name: name.count("."))
+        told.append(f"{listed(shortest)} {each(names, 'is', 'are')} {where}")
+    return finding(kind, origin(facts, min(kinds.values(), key=len)), kinds="; ".join(told))
 
 
-def shortest(names: Sequence[str]) -> list[str]:
-    return sorted(names, key=lambda name: (name.count("."), names.index(name)))
-
-
-def origin(facts: Facts, names: Sequence[str]) -> tuple[str, ...]:
+def origin(facts: Facts, names: Sequence[str]) -> list[str]:
     """Return the failing line, and the lines that made the tensors of these names."""
     lines = [str(facts.spot)]
     for name in names[:3]:
-        for spot in facts.spots:
-            if made := made_line(spot, name):
-                lines += made
-                break
-        else:
-            if "." in name:
-                lines += list(assigned(facts.spot.globals, name.rpartition(".")[2]))[:1]
-    return tuple(dict.fromkeys(lines))[:3]
+        made = [line for spot in facts.spots for line in made_line(spot, name)]
+        if not made and "." in name:
+            made = assigned(facts.spot.globals, name.rpartition(".")[2])
+        lines += made[:1]
+    return lines[:3]
 
 
 # ---------------------------------------------------------------- own Functions
 
 
-_FUNCTION = re.compile(r"[Ff]unction (\w+?)Backward|function (\w+)Backward")
+_FUNCTION = re.compile(r"[Ff]unction (\w+)Backward")
 
 
 @rule(r"returned an (?:invalid gradient|incorrect number of gradients)|expected Variable or None")
 def own_function(facts: Facts, _: Any) -> Finding | None:
-    match, call = _FUNCTION.search(facts.text), failed_backward(frames_of(facts.traceback))
-    if match is None and call is None:
-        return None
-    names = {match[1] or match[2]} if match else own_names(call)
+    names = set(_FUNCTION.findall(facts.text))
+    if not names and facts.call:
+        nodes = filter(is_custom, nodes_of(facts.call.roots))
+        names = {type_name(one).removesuffix("Backward") for one in nodes}
     for node, place in in_sources(facts.spot.globals, ast.ClassDef):
         if node.name in names and len(names) == 1:
-            return of_function(facts, node.name, node, place)
+            return of_function(facts.text, node, place)
     return None
 
 
-def own_names(call: Any) -> set[str]:
-    """Return the names of the learner's Functions in the graph that a call went back through."""
-    nodes = nodes_of(call.roots)
-    return {type_name(one).removesuffix("Backward") for one in nodes if is_custom(one)}
-
-
-def plural(word: str, count: str) -> str:
-    return word if count == "1" else f"{word}s"
-
-
-def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Finding | None:
+def of_function(text: str, node: ast.ClassDef, place: Any) -> Finding | None:
+    """Tell what the backward of a Function returned, and on which lines."""
     methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
     forward, backward = methods.get("forward"), methods.get("backward")
     if forward is None or backward is None:
@@ -856,44 +661,31 @@ def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Find
     inputs = [one.arg for one in forward.args.args]
     inputs = inputs[1:] if inputs[:1] == ["ctx"] or "setup_context" not in methods else inputs
     returns = [one for one in ast.walk(backward) if isinstance(one, ast.Return)]
-    lines = tuple(place.line(one) for one in returns[-2:])
-    if count := re.search(r"expected (\d+), got (\d+)", facts.text):
+    lines = [place.line(one) for one in returns[-2:]]
+    if count := re.search(r"expected (\d+), got (\d+)", text):
         is_whole = len(inputs) == int(count[1])  # not so where forward takes *args
-        names = f" ({', '.join(inputs)})" if inputs and is_whole else ""
-        return Finding(
-            f"The backward of your Function {code(name)} returned {count[2]} "
-            f"{plural('gradient', count[2])}, and its forward takes {count[1]} "
-            f"{plural('input', count[1])}{names}. It must return one for each input.",
-            lines,
-            "return one gradient per input, in the order of forward, with commas between them (a "
-            "list counts as one), and None for an input that needs none, such as a number",
-        )
-    if wrong := re.search(r"expected Variable or None \(got (\w+)\)", facts.text):
-        return Finding(
-            f"The backward of your Function {code(name)} returned a {wrong[1]}. It must return a "
-            "tensor for each input, or None.",
-            lines,
-            "return tensors, with commas between several, and compute with torch alone in backward",
-        )
-    index = re.search(r"at index (\d+)", facts.text)
-    which = inputs[int(index[1])] if index and int(index[1]) < len(inputs) else ""
-    shapes = re.search(
-        r"got (\[[\d, ]*\]) but expected shape compatible with (\[[\d, ]*\])", facts.text
-    )
-    told = f"The backward of your Function {code(name)} returned a gradient for "
-    told += f"{quoted(which, 'an input')} that does not fit"
-    if shapes:
-        given, wanted = (tuple_of(one.strip("[]")) for one in shapes.groups())
-        told += f": its shape is {given}, and the input's shape is {wanted}"
-        sizes = [re.findall(r"\d+", one) for one in shapes.groups()]
-        if sizes[0] == sizes[1][::-1]:
-            told += ". These are the same sizes in reverse, so perhaps it is transposed"
-    return Finding(
-        told + ".",
-        lines,
-        "return for each input a gradient of its own shape, dtype and device. Where forward "
-        "broadcast an input, sum over the dimensions that it was broadcast along",
-    )
+        told = f" ({', '.join(inputs)})" if inputs and is_whole else ""
+        given, wanted = counted(int(count[2]), "gradient"), counted(int(count[1]), "input")
+        words = {"given": given, "wanted": wanted, "inputs": told}
+        return finding("count_returned", lines, name=node.name, **words)
+    if wrong := re.search(r"expected Variable or None \(got (\w+)\)", text):
+        return finding("kind_returned", lines, name=node.name, kind=wrong[1])
+    index = re.search(r"at index (\d+)", text)
+    which = "".join(inputs[int(index[1]) :][:1]) if index else ""
+    words = {"which": quoted(which, "an input"), "shapes": told_shapes(text)}
+    return finding("gradient_returned", lines, name=node.name, **words)
+
+
+def told_shapes(text: str) -> str:
+    """Say which shape a gradient had, and which it should have; "" where the message does not."""
+    shapes = re.search(r"got \[([\d, ]*)\] but expected shape compatible with \[([\d, ]*)\]", text)
+    if not shapes:
+        return ""
+    given, wanted = map(tuple_of, shapes.groups())
+    told = f": its shape is {given}, and the input's shape is {wanted}"
+    if shapes[1].split(", ") == shapes[2].split(", ")[::-1]:
+        told += ". These are the same sizes in reverse, so perhaps it is transposed"
+    return told
 
 
 # ---------------------------------------------------------------- copies, views, inference tensors
@@ -901,22 +693,13 @@ def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Find
 
 @rule("Only Tensors created explicitly by the user")
 def deep_copy(facts: Facts, _: Any) -> Finding | None:
-    results = [pair for pair in facts.line_names if read(pair[1], "grad_fn") is not None]
-    if not results:
+    names = [name for name, one in facts.line_names if read(one, "grad_fn") is not None]
+    if not names:
         return None
-    names = [name for name, _ in results]
     kept = names[0].rpartition(".")[2]
     owner = re.split(r"[.\[]", names[0])[0] if "." in names[0] else "model"
-    have, they = each(names, ("was", "it has"), ("were", "they have"))
-    lines = [str(facts.spot), *list(assigned(facts.spot.globals, kept))[:1]]
-    return Finding(
-        f"{listed(names)} {have} made by an operation, so {they} a graph. deepcopy() copies only "
-        "leaves.",
-        tuple(lines),
-        f"copy the numbers alone, with copy.deepcopy({owner}.state_dict()), and load them into a "
-        f"second model. Or store only {kept}.detach(), and let the forward compute with the tensor "
-        "itself, under a name of its own",
-    )
+    lines = [facts.spot, *assigned(facts.spot.globals, kept)[:1]]
+    return finding("deep_copy", lines, names, owner=owner, kept=kept)
 
 
 @rule("Inference tensors cannot be saved|Inplace update to inference tensor|[Ii]nference tensor")
@@ -924,25 +707,14 @@ def inference(facts: Facts, _: Any) -> Finding | None:
     found = [name for name, one in facts.line_names if torch.is_inference(one)]
     if not found:
         return None
-    return Finding(
-        f"{listed(found)} {each(found, 'was', 'were')} made under inference_mode(). Such a tensor "
-        "takes no part in a graph, and outside the block nobody may edit it.",
-        origin(facts, found),
-        f"make it under no_grad(), or take a copy outside the block: {found[0]}.clone()",
-    )
+    return finding("inference", origin(facts, found), found, first=found[0])
 
 
 @rule("view of a leaf Variable that requires grad|view was created in no_grad mode")
 def view_of_leaf(facts: Facts, _: Any) -> Finding | None:
     for name, tensor in facts.line_names:
         if shows_flag_of_base(tensor):
-            return Finding(
-                f"{code(name)} is a view that was made under no_grad(). It shows the same numbers "
-                "as a leaf that requires grad, and an edit of it here would change the leaf.",
-                origin(facts, [name]),
-                "do the edit under no_grad(), too, if it should change the leaf. Else take "
-                f"{name}.clone() first",
-            )
+            return finding("view_of_leaf", origin(facts, [name]), name=name)
     return None
 
 
@@ -951,17 +723,16 @@ def view_of_leaf(facts: Facts, _: Any) -> Finding | None:
 
 @rule(r"Function '(\w+)' returned nan values")
 def anomaly(facts: Facts, match: Any) -> Finding | None:
-    call = failed_backward(frames_of(facts.traceback))
-    if call is None:
+    if facts.call is None:
         return None
-    walk = Walk(call.roots)
-    nodes = nodes_of(call.roots)
+    roots = facts.call.roots
+    nodes = nodes_of(roots)
     same = [one for one in nodes if type_name(one) == match[1]]
-    begun = dangerous(nodes) or before_it(walk, match[1]) or (same[0] if len(same) == 1 else None)
-    is_forward = any(map(has_nan, call.roots))
-    told = (
-        "The forward gave NaN already." if is_forward else "The loss is a number, its gradient NaN."
-    )
+    begun = dangerous(nodes) or before_it(Walk(roots), match[1])
+    begun = begun or (same[0] if len(same) == 1 else None)
+    told = "The loss is a number, its gradient NaN."
+    if any(map(has_nan, roots)):
+        told = "The forward gave NaN already."
     kind = kind_of(begun) if begun is not None else re.sub(r"Backward\d*$", "", match[1])
     return nan_finding(facts.of("op"), kind, recorded_line(begun) if begun else "", told)
 
@@ -976,69 +747,41 @@ def recorded_line(node: Any) -> str:
     return found
 
 
-# ---------------------------------------------------------------- warnings
+# ---------------------------------------------------------------- messages that say all
+
+
+PLAIN = {
+    "No inf checks were recorded": "nothing_to_unscale",
+    "Attempted unscale_ but _scale is None": "nothing_scaled",
+    r"lr_scheduler\.step\(\)` before `optimizer\.step": "scheduler_first",
+}
+for message, kind in PLAIN.items():
+    rule(message)(lambda facts, _, kind=kind: finding(kind, [facts.spot]))
 
 
 @rule("The .grad attribute of a Tensor that is not a leaf")
 def grad_of_result(facts: Facts, _: Any) -> Finding | None:
-    spot = facts.spot
-    owners = [name[: -len(".grad")] for name in names_in(spot.stmt) if name.endswith(".grad")]
-    for owner in owners:
-        lines = [str(spot), *made_line(spot, owner)]
-        return Finding(
-            f"{code(owner)} is not a leaf: an operation made it. backward() keeps the gradients of "
-            f"leaves alone, so {code(owner + '.grad')} is None.",
-            tuple(lines),
-            f"call {owner}.retain_grad() before backward(), or ask the tensor that it was made from",
-        )
-    return None
-
-
-@rule(r"lr_scheduler\.step\(\)` before `optimizer\.step")
-def scheduler_first(facts: Facts, _: Any) -> Finding | None:
-    return Finding(
-        "The scheduler stepped before the optimizer did, so the first learning rate of its plan was "
-        "never used.",
-        (str(facts.spot),),
-        "call optimizer.step() first, and scheduler.step() after it",
-    )
+    owners = owners_of_grad(facts.spot.stmt)
+    if not owners:
+        return None
+    lines = [facts.spot, *made_line(facts.spot, owners[0])]
+    return finding("grad_of_result", lines, name=owners[0])
 
 
 @rule(r"Using a target size \(torch.Size\(\[(.*?)\]\)\).* input size \(torch.Size\(\[(.*?)\]\)\)")
 def sizes(facts: Facts, match: Any) -> Finding | None:
-    sides = []
-    for word, size in (("target", match[1]), ("prediction", match[2])):
-        plain = [name for name in given_names(facts.spot.stmt) if "." not in name]
-        same = [name for name in plain if size_of(facts, name) == tuple_of(size)]
+    calls = [one for one in ast.walk(facts.spot.stmt) if isinstance(one, ast.Call)]
+    given = [arg.id for one in calls for arg in one.args if isinstance(arg, ast.Name)]
+    told = {}
+    for word, size in (("target", tuple_of(match[1])), ("prediction", tuple_of(match[2]))):
+        same = [name for name in given if str(shape(facts.spot.scope.space.get(name))) == size]
         is_told = len(same) == 1 and same[0] != word
-        name = f"the {word}{', ' + code(same[0]) + ',' if is_told else ''}"
-        sides.append(f"{name} has shape {tuple_of(size)}")
-    return Finding(
-        f"{sides[0][0].upper()}{sides[0][1:]}, and {sides[1]}. The loss broadcasts the two, so "
-        "predictions may be compared with targets that are not theirs.",
-        (str(facts.spot),),
-        "give both the same shape: pred.squeeze(1), or target.unsqueeze(1)",
-    )
-
-
-def given_names(stmt: ast.stmt) -> list[str]:
-    """Return the names that stand alone as an argument of a call."""
-    given = [arg for one in ast.walk(stmt) if isinstance(one, ast.Call) for arg in one.args]
-    return [ast.unparse(one) for one in given if is_name(one)]
-
-
-def size_of(facts: Facts, name: str) -> str:
-    return str(shape(facts.spot.scope.space.get(name)))
+        told[word] = f"{word}{', ' + code(same[0]) + ',' if is_told else ''} has shape {size}"
+    return finding("sizes", [facts.spot], **told)
 
 
 @rule("To copy construct from a tensor")
 def copied(facts: Facts, _: Any) -> Finding | None:
     calls = [one for one in ast.walk(facts.spot.stmt) if isinstance(one, ast.Call)]
     name = next((first_given(one) for one in calls if called(one) == "tensor"), "")
-    return Finding(
-        f"torch.tensor() copied the values of {quoted(name, 'a tensor')}. The copy has no "
-        "graph, so no gradient goes back through it.",
-        (str(facts.spot),),
-        "use the tensor itself, or torch.stack(...) for several. Where you do want a copy without "
-        "the graph, write x.detach().clone()",
-    )
+    return finding("copied", [facts.spot], what=quoted(name, "a tensor"))

@@ -1,4 +1,4 @@
-"""Find the line that led to an error: what edited a saved tensor, freed a graph or lost one.
+"""Find the line that led to an error: what edited a saved tensor or freed a graph.
 
 Live tensors are looked at: a line is named only where its names still hold the tensors in question.
 """
@@ -15,19 +15,15 @@ import torch
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import is_a, is_tensor, may_be_stale, memory_of, read
-from helpers.clinic.earlier_lines import Line, Past, binds, heads
+from helpers.clinic.earlier_lines import Line, Past, heads
 from helpers.clinic.failed_backward import is_freed, nameless
-from helpers.clinic.values import NO_EDITS, called
+from helpers.clinic.values import NO_EDITS, called, is_kept
 
-MOST_SHOWN = 3
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}
 VIEWS |= {"unsqueeze", "select", "narrow", "expand", "diagonal", "unfold"}
 SUMS = {"sum", "mean"}
 OURS = {"step_through", "record"}
 WALKS = {"backward", "grad", *OURS}
-# what a tensor is asked for that holds none of its numbers, or numbers without a graph of their own
-ABOUT = {"shape", "dtype", "device", "ndim", "grad", "requires_grad", "is_leaf"}
-ABOUT |= {"size", "dim", "numel", "len"}
 
 
 def dotted(expr: ast.expr | None) -> str:
@@ -142,7 +138,7 @@ def freers(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], boo
                 reaching.append(line)
             elif not parts and is_made_elsewhere(past, root):
                 unknown.append(line)
-    return reaching or in_own_cell(unknown), False
+    return reaching or [line for line in unknown if line.place is past.here], False
 
 
 def frees_all(line: Line, root: ast.expr, parts: Sequence[torch.Tensor]) -> bool:
@@ -152,11 +148,6 @@ def frees_all(line: Line, root: ast.expr, parts: Sequence[torch.Tensor]) -> bool
     with_graph = [one for one in parts if read(one, "requires_grad")]
     is_as_then = all(read(one, "_version") == 0 for one in with_graph)
     return line.is_sure and is_arithmetic(root) and is_as_then
-
-
-def in_own_cell(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines of the cell or function in which the error came."""
-    return [line for line in lines if " of cell " not in line.where]
 
 
 def freed_by_earlier_lines(past: Past) -> list[Any]:
@@ -199,7 +190,9 @@ def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
     walks, and so frees, the whole of it.
     """
     for call in heads(stmt):
-        if not isinstance(call, ast.Call) or keeps(call):
+        if not isinstance(call, ast.Call):
+            continue
+        if is_kept(call, "retain_graph") or is_kept(call, "create_graph"):
             continue
         func, name = call.func, called(call)
         if name not in WALKS or (name in OURS and not isinstance(func, ast.Name)):
@@ -211,134 +204,3 @@ def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
             yield func.value, takes_all
         elif call.args:
             yield call.args[0], takes_all and name != "grad"
-
-
-def keeps(call: ast.Call) -> bool:
-    """Say whether a call keeps the graph, or may: `retain_graph=` anything but False."""
-    return any(
-        one.arg in (None, "retain_graph", "create_graph")
-        and not (isinstance(one.value, ast.Constant) and not one.value.value)
-        for one in call.keywords
-    )
-
-
-def losers(past: Past, names: Sequence[str]) -> tuple[Line, dict[str, torch.Tensor]] | None:
-    """Return the line at which a name was made without a graph, and of what it was made that
-    requires grad now.
-    """
-    waiting, seen = list(names), set()
-    while waiting:
-        name = waiting.pop(0)
-        line = next((one for one in reversed(past.lines) if name in binds(one.node)), None)
-        if name in seen | past.rebound or line is None or not line.is_sure:
-            continue
-        if not isinstance(line.node, ast.Assign):
-            continue
-        seen.add(name)
-        used = {one: past.still(one, line) for one in sorted(used_in(line.node.value) - {name})}
-        tensors = {one: thing for one, thing in used.items() if is_tensor(thing)}
-        have = {one: thing for one, thing in tensors.items() if read(thing, "requires_grad")}
-        if have:
-            return line, have
-        waiting += tensors
-    return None
-
-
-def used_in(expr: ast.expr) -> set[str]:
-    """Return the names whose numbers an expression uses: of `x.shape` and `zeros_like(x)` none."""
-    asked, is_name = called(expr), isinstance(expr, ast.Name)
-    if not is_name and (asked in ABOUT or asked.endswith("_like")):
-        return set()
-    found = {expr.id} if is_name else set()
-    for child in ast.iter_child_nodes(expr):
-        found |= used_in(child)
-    return found
-
-
-def lost_in(past: Past, line: Line, used: dict[str, torch.Tensor]) -> str:
-    """Say that a graph was lost at a line, as surely as it is known; or that there was none yet, as
-    what was `used` was asked to require grad later.
-    """
-    for name, tensor in used.items():
-        late = asked_later(past, name, line)
-        if late is not None and not may_be_stale(tensor) and read(tensor, "grad_fn") is None:
-            return f"{name} requires grad only since {late}. It was used before that, in {line}"
-    is_sure = any(required_then(past, name, thing, line) for name, thing in used.items())
-    return f"Its graph was {'' if is_sure else 'perhaps '}lost in {line}"
-
-
-def asked_later(past: Past, name: str, line: Line) -> Line | None:
-    """Return the line that asked a tensor to require grad, where that was after another line alone."""
-    before, after = flag_lines(past, name, line)
-    if before and asks(before[-1].node, name):
-        return None
-    return after[0] if after and after[0].is_sure and asks(after[0].node, name) else None
-
-
-def required_then(past: Past, name: str, tensor: torch.Tensor, line: Line) -> bool:
-    """Say whether a tensor surely required grad when a line ran: it was never edited, so it has
-    what it was made with; or, a leaf, it was asked before, and its flag not touched since.
-    """
-    if may_be_stale(tensor) or read(tensor, "grad_fn") is not None:
-        return read(tensor, "_version") == 0
-    before, after = flag_lines(past, name, line)
-    return bool(before) and before[-1].is_sure and asks(before[-1].node, name) and not after
-
-
-def flag_lines(past: Past, name: str, line: Line) -> tuple[list[Line], list[Line]]:
-    """Return the lines that bind a name or set its flag, before a line and after it."""
-    after = past.after(line)
-    found = [one for one in past.lines if name in binds(one.node) or sets_flag(one.node, name)]
-    return [one for one in found if one not in after], [one for one in found if one in after]
-
-
-def asks(stmt: ast.stmt, name: str) -> bool:
-    """Say whether a statement that binds a name, or sets its flag, makes it require grad."""
-    if name in binds(stmt):
-        calls = [one for one in heads(stmt) if isinstance(one, ast.Call)]
-        words = [word for call in calls for word in call.keywords if word.arg == "requires_grad"]
-        return any(is_true(word.value) for word in words)
-    return any(is_true(value) for value in flags(stmt, name))
-
-
-def sets_flag(stmt: ast.stmt, name: str) -> bool:
-    return bool(list(flags(stmt, name)))
-
-
-def flags(stmt: ast.stmt, name: str) -> Iterator[ast.expr]:
-    """Yield what a statement sets the flag of a name to."""
-    for target in stmt.targets if isinstance(stmt, ast.Assign) else ():
-        if isinstance(target, ast.Attribute) and dotted(target) == f"{name}.requires_grad":
-            yield stmt.value
-    for call in heads(stmt):
-        if is_method(call) and dotted(call.func) == f"{name}.requires_grad_":
-            yield (*call.args, ast.Constant(True))[0]
-
-
-def is_true(expr: ast.expr) -> bool:
-    return isinstance(expr, ast.Constant) and expr.value is True
-
-
-def led_to_it(
-    past: Past,
-    named: dict[str, torch.Tensor],
-    roots: Sequence[torch.Tensor],
-    look: str,
-    asks_for_graph: bool,
-) -> str:
-    """Say which line edited or freed what is missing, or, where it `asks_for_graph`,
-    lost one; "" where that cannot be told.
-
-    `roots` are what the call that failed started from; the names in its line, where nobody knows.
-    """
-    tensors = list(named.values())
-    if look == "modified":
-        found, is_sure = editors(past, tensors)
-        words = "Edited by " if is_sure else "Perhaps edited by "
-    elif look == "freed":
-        found, is_sure = freers(past, roots or tensors)
-        words = "Freed by " if is_sure else "Perhaps freed by "
-    else:
-        lost = losers(past, list(named)) if asks_for_graph else None
-        return lost_in(past, *lost) if lost else ""
-    return words + "; ".join(map(str, found[-MOST_SHOWN:])) if found else ""

@@ -6,29 +6,18 @@ Source is read and never run.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from types import FrameType
 from typing import Any
 
-from autograd_graphs.looking.cells import MOST_SOURCE, cells_of, failures, read_cells
-from autograd_graphs.looking.running_code import runs
-from autograd_graphs.looking.source import scope_of
-from autograd_graphs.looking.statements import (
-    SCOPES,
-    Text,
-    bodies,
-    bound,
-    declared,
-    lines_of,
-    rebinds,
-)
+from autograd_graphs.looking.cells import failures
+from autograd_graphs.looking.statements import SCOPES, bodies, bound_by, declared, rebinds
 from autograd_graphs.looking.torch_private import is_module
-from autograd_graphs.looking.variable_names import parameters, variables
-from autograd_graphs.text import visible
+from autograd_graphs.looking.variable_names import parameters
 from helpers.answers import code
+from helpers.clinic.sources import Place
+from helpers.clinic.values import Scope, called
 
-LONGEST = 90  # characters of a line that are shown
 MAYBE = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.TryStar, ast.Match)
 GRAD_MODES = {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled"}
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -36,31 +25,35 @@ LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Hold a statement that ran before the error, or may have.
-
-    `where` says where it stands. `is_sure` that it ran, if the error came later; `is_round` that it
-    can only have run in an earlier round of a loop.
+    """Hold a statement that ran before the error, or may have; `is_sure` that it did, if the error
+    came later. `where` is told of one that can only have run in an earlier round of a loop.
     """
 
     node: ast.stmt
-    where: str
-    text: str
+    place: Place
     is_sure: bool
-    is_round: bool = False
+    where: str = ""
 
     def __str__(self) -> str:
-        again = ", in an earlier round of its loop" if self.is_round else ""
-        return f"{self.where}{again}: {code(self.text)}"
+        where = self.where or self.place.where(self.node)
+        return f"{where}: {code(self.place.words(self.node))}"
 
 
 class Past:
-    """Hold the statements before the line of an error, and what their names hold now."""
+    """Hold the statements before one of a scope that failed, and what their names hold now."""
 
-    def __init__(self, frame: FrameType, number: int) -> None:
-        self.live = dict(variables(frame))
-        self.lines = doubted(statements(frame, number))
+    def __init__(self, scope: Scope, nr: int) -> None:
+        self.live = dict(scope.space)
+        self.here = scope.body[nr][2]
+        self.lines = list(statements(scope, nr))
+        self.unseen: list[ast.stmt] = []  # stand before one of which nobody sees what it runs
+        for nr, line in enumerate(self.lines):
+            if rebinds(line.node):  # a magic such as `%%time`, `exec()`
+                self.unseen = [one.node for one in self.lines[: nr + 1]]
+        for nr, _ in enumerate(self.unseen):
+            self.lines[nr] = replace(self.lines[nr], is_sure=False)
         self.rebound = {name for line in self.lines for name in declared(line.node)}
-        for name, thing in list(self.live.items()):
+        for name, thing in scope.space.items():
             if is_module(thing):
                 self.live.update({f"{name}.{path}": one for path, one in parameters(thing)})
 
@@ -75,89 +68,45 @@ class Past:
         return self.lines[self.lines.index(line) + 1 :]
 
 
-def doubted(lines: Iterable[Line]) -> list[Line]:
-    """Return lines, those unsure that stand before one of which nobody sees what it runs: a magic
-    such as `%%time`, `exec()`.
-    """
-    found: list[Line] = []
-    is_seen = True
-    for line in reversed(list(lines)):
-        is_seen = is_seen and not rebinds(line.node)
-        found.append(replace(line, is_sure=line.is_sure and is_seen))
-    return found[::-1]
+def statements(scope: Scope, nr: int) -> Iterator[Line]:
+    """Yield what ran before a statement: earlier cells, then its own cell or function."""
+    stop, around, here = scope.body[nr]
+    loops = [one for one in around if isinstance(one, LOOPS)]
+    failed = failures()
+    for stmt, blocks, place in scope.body[:nr]:
+        is_ended = place is here or (failed is not None and place.cell not in failed)
+        if stmt in loops[:1]:
+            yield from earlier_rounds(scope, stmt, stop)
+        if stmt.lineno != stop.lineno or place is not here:
+            whole = [
+                (one in around and is_above(one, stmt, stop)) or runs_whole(one) for one in blocks
+            ]
+            yield Line(stmt, place, is_ended and all(whole))
 
 
-def statements(frame: FrameType, number: int) -> Iterator[Line]:
-    """Yield what ran before a line of a frame: earlier cells, then the cell or function itself."""
-    lines = tuple([line.rstrip("\r\n") for line in lines_of(frame.f_code.co_filename)])
-    if not 0 < len(lines) <= MOST_SOURCE or not runs(lines, number, frame.f_code):
-        return
-    own = Text(lines)
-    scope = scope_of(own.tree, frame.f_code)
-    if scope is None:
-        return
-    if scope is own.tree:
-        failed = failures()
-        for cell in earlier_cells(frame, lines):
-            is_sure = failed is not None and cell.order not in failed
-            where = f" of cell [{cell.order}]"
-            yield from within(cell, cell.tree.body, where, is_sure=is_sure)
-    yield from within(own, scope.body, "", number)
-
-
-def earlier_cells(frame: FrameType, own: Sequence[str]) -> list[Text]:
-    """Return the cells that ran before one with a text."""
-    cells = cells_of(frame)
-    same = [order for order, cell in enumerate(cells) if tuple(cell.splitlines()) == tuple(own)]
-    return read_cells(cells[: same[-1]], len(own)) if same else []
-
-
-def within(
-    text: Text, body: Sequence[ast.stmt], where: str, stop: int = 0, is_sure: bool = True
-) -> Iterator[Line]:
-    """Yield simple statements and the heads of compound ones, in order, up to line `stop`.
-
-    Of a loop that holds `stop`, what an earlier round ran after it comes first.
-    """
-    for stmt in body:
-        if stop and stmt.lineno > stop:
-            return
-        inner = [] if isinstance(stmt, SCOPES) else list(bodies(stmt))
-        holds_stop = stop and stmt.end_lineno >= stop
-        if holds_stop and isinstance(stmt, LOOPS):
-            yield from rounds(text, inner, where, stop)
-        if inner or not holds_stop:
-            yield line_of(text, stmt, f"line {stmt.lineno}{where}", is_sure)
-        for part in inner:
-            # of the part that the error came in, the lines above it ran in this round
-            here = holds_stop and part[0].lineno <= stop <= part[-1].end_lineno
-            yield from within(text, part, where, stop, is_sure and (here or runs_whole(stmt)))
+def is_above(block: ast.stmt, stmt: ast.stmt, stop: ast.stmt) -> bool:
+    """Say whether two statements stand in the same part of a block: what stands above in it ran."""
+    for part in bodies(block):
+        if part[0].lineno <= stmt.lineno and stop.lineno <= part[-1].end_lineno:
+            return True
+    return False
 
 
 def runs_whole(stmt: ast.stmt) -> bool:
     """Say whether what a compound statement holds runs once and to its end, if no error is seen."""
     if not isinstance(stmt, (ast.With, ast.AsyncWith)):
         return not isinstance(stmt, MAYBE)
-    calls = [getattr(item.context_expr, "func", None) for item in stmt.items]
     # others, such as suppress(), may hide that a line failed
-    return all(getattr(one, "attr", getattr(one, "id", "")) in GRAD_MODES for one in calls)
+    return all(called(item.context_expr) in GRAD_MODES for item in stmt.items)
 
 
-def rounds(
-    text: Text, parts: Sequence[Sequence[ast.stmt]], where: str, stop: int
-) -> Iterator[Line]:
+def earlier_rounds(scope: Scope, loop: ast.stmt, stop: ast.stmt) -> Iterator[Line]:
     """Yield the simple statements of a loop, from the line of the error on."""
-    for stmt in [stmt for part in parts for stmt in part]:
-        inner = [] if isinstance(stmt, SCOPES) else list(bodies(stmt))
-        yield from rounds(text, inner, where, stop)
-        if stmt.end_lineno >= stop and not inner:
-            own = "this same line" if stmt.lineno <= stop else f"line {stmt.lineno}{where}"
-            yield line_of(text, stmt, own, False, True)
-
-
-def line_of(text: Text, stmt: ast.stmt, where: str, is_sure: bool, is_round: bool = False) -> Line:
-    words = visible(text.lines[stmt.lineno - 1].strip(), LONGEST)
-    return Line(stmt, where, words, is_sure, is_round)
+    for stmt, blocks, place in scope.body:
+        is_simple = isinstance(stmt, SCOPES) or not any(bodies(stmt))
+        if loop in blocks and is_simple and stmt.end_lineno >= stop.lineno:
+            own = place.where(stmt) if stmt.lineno > stop.lineno else "this same line"
+            yield Line(stmt, place, False, f"{own}, in an earlier round of its loop")
 
 
 def heads(stmt: ast.stmt) -> Iterator[ast.AST]:
@@ -176,14 +125,5 @@ def binds(stmt: ast.stmt) -> set[str]:
     """Return the names that a statement gives to something else; `y += 1` keeps its tensor."""
     if isinstance(stmt, ast.AugAssign):
         return set()
-    if isinstance(stmt, SCOPES):
-        return {stmt.name}
-    return {name for node in heads(stmt) for name in bound_here(node)}
-
-
-def bound_here(node: ast.AST) -> set[str]:
-    if isinstance(node, ast.alias):
-        return bound(node)
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        return {node.id}
-    return set()
+    nodes = [stmt] if isinstance(stmt, SCOPES) else heads(stmt)
+    return {name for node in nodes for name in bound_by(node)}

@@ -130,6 +130,17 @@ def frames_of(traceback: TracebackType | None) -> Iterator[FrameType]:
         traceback = traceback.tb_next
 
 
+def learners_lines(traceback: TracebackType | None) -> list[tuple[FrameType, int]]:
+    """Return the learner's frames in a traceback with their line, the innermost first."""
+    found = []
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if is_users(frame.f_code.co_filename):
+            found.insert(0, (frame, traceback.tb_lineno or 0))
+        traceback = traceback.tb_next
+    return found
+
+
 def traceback_of(error: BaseException) -> TracebackType | None:
     return _read(error, "__traceback__")
 

@@ -5,7 +5,8 @@ that the failing line used.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sized
+import re
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -18,17 +19,24 @@ from autograd_graphs.looking.source import call_at
 from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.looking.torch_private import is_tensor
 from autograd_graphs.looking.variable_names import variables
-from helpers.answers import code
+from helpers.answers import code, listed
+from helpers.clinic.catalogue import FINDINGS
+from helpers.clinic.detectors import freed_by_earlier_lines
+from helpers.clinic.earlier_lines import Past
+from helpers.clinic.errors import frames_of, learners_lines
+from helpers.clinic.failed_backward import FailedBackward, failed_backward, perhaps_freed_by
 from helpers.clinic.reach import reached
 from helpers.clinic.sources import (
     Place,
     body_of,
     cells_before,
     cells_in,
+    is_as_it_ran,
     place_of,
 )
-from helpers.clinic.values import Event, Scope, Values, dotted, flat, targets
-from helpers.users_line import is_users
+from helpers.clinic.values import Event, Scope, Values, called, dotted, flat, targets
+
+_CODE, _FITTING = re.compile("`(.*?)`"), re.compile(r"\{([^{}|]*)\|([^{}]*)\}")
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,17 @@ class Finding:
     what: str
     lines: tuple[str, ...]
     remedy: str
+
+
+def finding(kind: str, lines: Iterable[Any], names: Sequence[str] = (), /, **words: Any) -> Finding:
+    """Return what findings.toml says of a kind; some of its words fit the number of `names`."""
+    if names:
+        words["names"] = listed(names)
+    told = []
+    for text in FINDINGS[kind].values():
+        text = _FITTING.sub(r"\1" if len(names) == 1 else r"\2", _CODE.sub(code(r"\1"), text))
+        told.append(text.format(**words))
+    return Finding(told[0], tuple(dict.fromkeys(map(str, lines))), told[1])
 
 
 @dataclass(frozen=True)
@@ -74,14 +93,13 @@ def spot_in(
     """Return the statement at a line of a code that runs in a namespace; `known` are its names."""
     cells = cells_in(space)
     found = body_of(made, cells)
-    if found is None:
+    if found is None or not is_as_it_ran(made, number):
         return None
     place, tree = found
     body = []
     if isinstance(tree, ast.Module):
         for earlier in cells_before(cells[: place.cell or len(cells)]):
-            if earlier.text.lines != place.text.lines:
-                body += [(stmt, blocks, earlier) for stmt, blocks in flat(earlier.text.tree.body)]
+            body += [(stmt, blocks, earlier) for stmt, blocks in flat(earlier.text.tree.body)]
     here = Place(place.text, place.cell if cell != place.cell and cell else 0)
     body += [(stmt, blocks, here) for stmt, blocks in flat(tree.body)]
     at = [
@@ -110,15 +128,12 @@ class Facts:
     @cached_property
     def framed(self) -> list[tuple[FrameType, Spot]]:
         """Return the learner's frames in the traceback and their lines, the innermost first."""
-        found, one = [], self.traceback
-        while one is not None:
-            frame = one.tb_frame
-            if is_users(frame.f_code.co_filename):
-                if not found:  # of an older error every line says its cell
-                    self.cell = -1 if self.is_past else cell_at(frame.f_code, frame.f_globals)
-                found.append((frame, spot_of(frame, one.tb_lineno or 0, self.cell)))
-            one = one.tb_next
-        return [(frame, spot) for frame, spot in reversed(found) if spot is not None]
+        lines = learners_lines(self.traceback)
+        if lines:  # of an older error every line says its cell
+            made, space = lines[-1][0].f_code, lines[-1][0].f_globals
+            self.cell = -1 if self.is_past else cell_at(made, space)
+        found = [(frame, spot_of(frame, number, self.cell)) for frame, number in lines]
+        return [(frame, spot) for frame, spot in found if spot is not None]
 
     @cached_property
     def spots(self) -> list[Spot]:
@@ -128,6 +143,27 @@ class Facts:
     @property
     def spot(self) -> Spot | None:
         return self.spots[0] if self.spots else None
+
+    @cached_property
+    def call(self) -> FailedBackward | None:
+        """Return the call of backward() that failed."""
+        return failed_backward(frames_of(self.traceback))
+
+    @cached_property
+    def past(self) -> Past | None:
+        """Return what ran before the error; None of an older one, since when cells ran."""
+        if self.is_past or not self.framed:
+            return None
+        try:
+            return Past(self.spot.scope, self.spot.nr)
+        except Exception:  # whatever a source is like: what is known without it is still said
+            return None
+
+    @cached_property
+    def unsure(self) -> list[Any] | None:
+        """Return the nodes that the call itself may have freed; None where nothing is known."""
+        call = None if self.is_past else self.call
+        return perhaps_freed_by(call, freed_by_earlier_lines(self.past) if self.past else [])
 
     @cached_property
     def names(self) -> list[tuple[str, torch.Tensor]]:
@@ -224,7 +260,7 @@ def places(space: dict[str, Any]) -> list[Place]:
     return [own] if own else []
 
 
-def in_sources(space: dict[str, Any], kind: type) -> Iterator[tuple[Any, Place]]:
+def in_sources(space: dict[str, Any], kind: Any) -> Iterator[tuple[Any, Place]]:
     """Yield the syntax nodes of a kind in all of the learner's sources, the newest first."""
     for place in reversed(places(space)):
         for node in ast.walk(place.text.tree):
@@ -232,15 +268,29 @@ def in_sources(space: dict[str, Any], kind: type) -> Iterator[tuple[Any, Place]]
                 yield node, place
 
 
-def assigned(space: dict[str, Any], attribute: str) -> Iterable[str]:
+def calls_of(space: dict[str, Any], *words: str, given: str = "") -> tuple[str, ...]:
+    """Return the lines that call something of these names, and give it what reads so."""
+    found = [(node, place) for node, place in in_sources(space, ast.Call) if called(node) in words]
+    lines = [place.line(node) for node, place in found if given in ast.unparse(node)]
+    return tuple(dict.fromkeys(lines))
+
+
+def lines_with(space: dict[str, Any], word: str) -> tuple[str, ...]:
+    """Return the lines that name something with a word in it, or set it."""
+    found = in_sources(space, (ast.Assign, ast.Expr))
+    lines = [place.line(stmt) for stmt, place in found if word in " ".join(names_in(stmt))]
+    return tuple(dict.fromkeys(lines))
+
+
+def assigned(space: dict[str, Any], attribute: str) -> tuple[str, ...]:
     """Return the lines that give an attribute of that name a value."""
     found = []
     for stmt, place in in_sources(space, ast.Assign):
-        for target in stmt.targets:
-            parts = target.elts if isinstance(target, ast.Tuple) else [target]
-            if any(isinstance(one, ast.Attribute) and one.attr == attribute for one in parts):
-                found.append(place.line(stmt))
-    return list(dict.fromkeys(found))
+        nodes = [one for target in stmt.targets for one in ast.walk(target)]
+        stored = [one for one in nodes if isinstance(getattr(one, "ctx", None), ast.Store)]
+        if any(getattr(one, "attr", None) == attribute for one in stored):
+            found.append(place.line(stmt))
+    return tuple(dict.fromkeys(found))
 
 
 def each(things: Sized, one: Any, many: Any) -> Any:

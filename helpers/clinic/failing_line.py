@@ -6,18 +6,15 @@ Nothing of the learner's runs and nothing is kept: only texts leave this module.
 
 from __future__ import annotations
 
+import ast
 import linecache
-import os
 import re
-from types import FrameType, TracebackType
-from typing import Any
+from types import FrameType
 
 import torch
 
 from autograd_graphs.data import Graph, Node
-from autograd_graphs.looking.running_code import runs
 from autograd_graphs.looking.snapshot import Walk, graph_of
-from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.looking.torch_private import (
     is_tensor,
     may_be_stale,
@@ -31,102 +28,64 @@ from autograd_graphs.looking.torch_private import (
 from autograd_graphs.looking.variable_names import find_names, variables
 from autograd_graphs.text import visible
 from helpers.answers import code
-from helpers.clinic.detectors import freed_by_earlier_lines, led_to_it
-from helpers.clinic.earlier_lines import Past
-from helpers.clinic.errors import frames_of
-from helpers.clinic.failed_backward import FailedBackward, failed_backward, perhaps_freed_by
-from helpers.users_line import is_users
+from helpers.clinic.detectors import editors, freers
+from helpers.clinic.errors import learners_lines
+from helpers.clinic.facts import Facts
+from helpers.clinic.sources import is_as_it_ran
 
-MOST_TENSORS, MOST_SAVED = 4, 3
+MOST_TENSORS, MOST_SAVED, MOST_SHOWN = 4, 3, 3
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _STRING = re.compile(r"""("[^"]*"|'[^']*')|#.*""")
 
 
-def scene(
-    traceback: TracebackType | None,
-    look: str = "",
-    asks: bool = False,
-    is_past: bool = False,
-    is_brief: bool = False,
-) -> list[str]:
+def scene(facts: Facts, look: str = "", is_brief: bool = False) -> list[str]:
     """Return lines of text: which line led to the error, or "", the learner's line, each tensor
     named there, and saved tensors in the state `look`; nothing where no line is known.
 
-    `asks` says that a tensor was asked for a graph which it has not, `is_past` that cells ran since
-    and may have changed what is seen here: then nothing is said of what was before the error.
-    It `is_brief` where the cause is known: then no list is long, and no general reason is given.
+    Of an older error nothing is said of what was before it: cells that ran since may have changed
+    what is seen here. It `is_brief` where the cause is known: then no list is long, and no general
+    reason is given.
     """
-    place = _learners(traceback)
-    if place is None:
+    lines = [place for place in learners_lines(facts.traceback) if _line(*place)]
+    if not lines:
         return []
-    frame, line_number = place
-    is_as_it_ran = _is_as_it_ran(frame, line_number)
-    line = _line(frame, line_number)
-    if not line:
-        return []
+    frame, number = lines[0]
+    line = _line(frame, number)
     with quietly():
         named = _named(frame, line)
-        past = None if is_past else _past(frame, line_number)
-        call = None if is_past else failed_backward(frames_of(traceback))
-        found = _tensors(frame, named, look, past, call, is_brief)
-        led = _led_to_it(past, named, call.roots if call else (), look, asks)
+        found = _tensors(facts, frame, named, look, is_brief)
+        led = _led_to_it(facts, named, look)
     now = " (its tensors as they are now)" if found else ""
     where = f"In your line{now}"
-    if not is_as_it_ran:
-        where = f"In line {line_number} of your file, as it reads now"
+    if not is_as_it_ran(frame.f_code, number):
+        where = f"In line {number} of your file, as it reads now"
     return [led, f"{where}: {code(visible(line, 90))}", *found]
 
 
-def _past(frame: FrameType, number: int) -> Past | None:
-    try:
-        return Past(frame, number)
-    except Exception:  # whatever a source is like: what is known without it is still said
-        return None
-
-
-def _led_to_it(past: Past | None, *what: Any) -> str:
-    try:
-        return led_to_it(past, *what) if past else ""
-    except Exception:
+def _led_to_it(facts: Facts, named: dict[str, torch.Tensor], look: str) -> str:
+    """Say which line edited, freed or lost what is missing; "" where that cannot be told."""
+    roots, found = facts.call.roots if facts.call else list(named.values()), []
+    if facts.past is None:
         return ""
-
-
-def _learners(traceback: TracebackType | None) -> tuple[FrameType, int] | None:
-    """Return the innermost frame that is the learner's own and has a line to read, with its
-    number.
-    """
-    found = None
-    while traceback is not None:
-        frame, number = traceback.tb_frame, traceback.tb_lineno or 0
-        if is_users(frame.f_code.co_filename) and _line(frame, number):
-            found = frame, number
-        traceback = traceback.tb_next
-    return found
+    if look == "modified":
+        found, is_sure = editors(facts.past, list(named.values()))
+        words = "Edited by " if is_sure else "Perhaps edited by "
+    elif look == "freed":
+        found, is_sure = freers(facts.past, roots)
+        words = "Freed by " if is_sure else "Perhaps freed by "
+    elif "does not require grad" in facts.text:
+        cuts = [one for one in facts.of("cut") if one.stmt not in facts.past.unseen]
+        found = dict.fromkeys(map(str, cuts))
+        words = "Its graph was lost in "
+        if len(found) != 1 or not isinstance(cuts[0].stmt, ast.Assign):
+            return ""
+    return words + "; ".join(list(map(str, found))[-MOST_SHOWN:]) if found else ""
 
 
 def _line(frame: FrameType, number: int) -> str:
     """Return the text of a line; "" where there is none, or only what a magic has become."""
     line = linecache.getline(frame.f_code.co_filename, number).strip()
     return "" if line.startswith("get_ipython().") else line
-
-
-def _is_as_it_ran(frame: FrameType, number: int) -> bool:
-    """Say whether the text of a line is the one that ran: a cell's is, a file may be edited since.
-
-    Of a file that was, the text is read anew.
-    """
-    file = frame.f_code.co_filename
-    if not os.path.isfile(file) or _runs(frame, number, linecache.getlines(file)):
-        return True
-    return _runs(frame, number, lines_of(file))
-
-
-def _runs(frame: FrameType, number: int, lines: list[str]) -> bool:
-    bare = tuple([line.rstrip("\r\n") for line in lines])
-    try:
-        return runs(bare, number, frame.f_code)
-    except (SyntaxError, ValueError):
-        return False
 
 
 def _named(frame: FrameType, line: str) -> dict[str, torch.Tensor]:
@@ -138,18 +97,12 @@ def _named(frame: FrameType, line: str) -> dict[str, torch.Tensor]:
 
 
 def _tensors(
-    frame: FrameType,
-    named: dict[str, torch.Tensor],
-    look: str,
-    past: Past | None,
-    call: FailedBackward | None,
-    is_brief: bool,
+    facts: Facts, frame: FrameType, named: dict[str, torch.Tensor], look: str, is_brief: bool
 ) -> list[str]:
     told = [f"    {name}: {_tensor(tensor, is_brief)}" for name, tensor in named.items()]
     if not look:
         return told
     found = find_names(frame)
-    perhaps = perhaps_freed_by(call, freed_by_earlier_lines(past) if past else [])
     for name, tensor in named.items():
         if may_be_stale(tensor):
             continue
@@ -157,10 +110,10 @@ def _tensors(
         graph = graph_of(walk, found)
         if look == "modified":
             told += _modified(name, graph, is_brief)
-        elif perhaps is None:
+        elif facts.unsure is None:
             told += _freed_by_now(name, graph, walk.is_cut)
         else:
-            ids = {id(node) for node in perhaps}
+            ids = {id(node) for node in facts.unsure}
             told += _freed(name, graph, [id(node) not in ids for node in walk.met], is_brief)
     return told
 

@@ -34,27 +34,28 @@ from autograd_graphs.looking.torch_private import (
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from autograd_graphs.untrusted.messages import in_one_line
 from helpers.answers import code, listed
-from helpers.clinic.catalogue import CUTS
-from helpers.clinic.earlier_lines import heads
+from helpers.clinic.catalogue import CUTS, SAID
 from helpers.clinic.facts import (
     Finding,
     Spot,
     assigned,
+    calls_of,
     each,
+    finding,
     head,
-    in_sources,
+    lines_with,
     made_at,
     made_line,
     names_in,
     places,
     quoted,
 )
-from helpers.clinic.failed_backward import is_freed, nameless
-from helpers.clinic.hooks import HIDDEN, hook_in_the_way, retained_as_it_was, silenced
+from helpers.clinic.failed_backward import nameless
+from helpers.clinic.hooks import Alive
 from helpers.clinic.nans import dangerous, kind_of, nan_finding
 from helpers.clinic.reach import attributes, parts, reached, spelt
 from helpers.clinic.rounds import in_rounds
-from helpers.clinic.values import Event, Scope, Values, called, dotted, flat, targets
+from helpers.clinic.values import Event, Scope, Values, flat, ids_of, targets
 
 HUGE = 1e4  # a gradient whose norm is this many times that of its weight is told
 MOST_GRADIENTS = 50_000_000  # elements
@@ -79,9 +80,12 @@ class Health:
         named = {id(one): name for name, one in reversed(self.names) if id(one) in held}
         return {named.get(id(one), f"parameter {nr}"): one for nr, one in enumerate(self.held)}
 
+    def name_of(self, thing: Any) -> str:
+        return next((name for name, one in self.known.items() if one is thing), "")
+
     @cached_property
     def model_name(self) -> str:
-        return next((name for name, one in self.known.items() if one is self.model), "")
+        return self.name_of(self.model)
 
     def spelt(self, path: str) -> str:
         """Return what the learner calls a part of the model."""
@@ -116,13 +120,20 @@ class Health:
         return {id(one) for one in self.walk.met if is_tensor(one)}
 
     @cached_property
+    def pairs(self) -> list[tuple[Any, Any]]:
+        """Return the nodes of the graph, each with one that it hands its gradient to."""
+        ends = [(one.source, one.target) for one in self.walk.edges if one.target is not None]
+        met = self.walk.met
+        return [(met[one], met[other]) for one, other in ends if not is_tensor(met[other])]
+
+    @cached_property
+    def modules(self) -> list[tuple[str, torch.nn.Module]]:
+        return list(submodules(self.model)) if is_module(self.model) else []
+
+    @cached_property
     def unreached(self) -> dict[str, torch.Tensor]:
-        asked = self.parameters.items()
-        return {
-            name: one
-            for name, one in asked
-            if read(one, "requires_grad") and id(one) not in self.used
-        }
+        asked = [pair for pair in self.parameters.items() if read(pair[1], "requires_grad")]
+        return {name: one for name, one in asked if id(one) not in self.used}
 
     @cached_property
     def spot(self) -> Spot:
@@ -137,8 +148,7 @@ class Health:
 
     @cached_property
     def loss_name(self) -> str:
-        found = [name for name, one in self.known.items() if one is self.loss]
-        return found[0] if found and self.loss is not None else "the loss"
+        return (self.loss is not None and self.name_of(self.loss)) or "the loss"
 
     @cached_property
     def events(self) -> list[Event]:
@@ -154,50 +164,53 @@ class Health:
     def of(self, kind: str) -> list[Event]:
         return [one for one in self.events if one.kind == kind]
 
+    def ops(self, kind: str) -> list[str]:
+        """Return the first lines with the operation of a node."""
+        same = [one for one in self.of("op") if one.word.lower().replace("_", "") == kind.lower()]
+        return list(dict.fromkeys(map(str, same)))[:2]
+
+    @cached_property
+    def alive(self) -> Alive:
+        return Alive()
+
     @cached_property
     def gradients(self) -> dict[str, torch.Tensor | None]:
         """Return the gradient of each parameter that the loss reaches, computed beside `.grad`."""
-        wanted = {
-            name: one
-            for name, one in self.parameters.items()
-            if id(one) in self.used and read(one, "requires_grad")
-        }
+        asked = [pair for pair in self.parameters.items() if read(pair[1], "requires_grad")]
+        wanted = {name: one for name, one in asked if id(one) in self.used}
         self.problem = self.why_not(wanted.values())
         if self.problem or not wanted:
             return {}
         begin = torch.ones_like(self.loss) if self.loss.numel() > 1 else None
+        how = {"retain_graph": True, "allow_unused": True}
+        kept, alive = torch.random.fork_rng(devices=[]), self.alive
         try:
-            with (
-                torch.random.fork_rng(devices=[]),
-                retained_as_it_was(self.walk.met),
-                silenced() as heard,
-            ):
-                found = torch.autograd.grad(
-                    self.loss, list(wanted.values()), begin, retain_graph=True, allow_unused=True
-                )
+            with kept, alive.retained_as_it_was(self.walk.met), alive.silenced() as heard:
+                found = torch.autograd.grad(self.loss, list(wanted.values()), begin, **how)
         except Exception as error:  # the backward of an own Function may raise anything
             self.raised = in_one_line(error)
             return {}
         if heard:
-            self.problem = HIDDEN
+            self.problem = SAID["hook_hidden"]
             return {}
         return {name: dense(one) for name, one in zip(wanted, found, strict=True)}
 
+    @cached_property
+    def known_gradients(self) -> dict[str, torch.Tensor]:
+        return {name: one for name, one in self.gradients.items() if one is not None}
+
     def why_not(self, wanted: Iterable[torch.Tensor]) -> str:
         """Say why computing the gradients would change something, or fail; "" if it would not."""
-        if hook := hook_in_the_way(self.walk.met, self.names):
+        if hook := self.alive.in_the_way(self.walk.met, self.names):
             return hook
-        if any(is_freed(one) for one in self.nodes):
-            return (
-                "backward() has freed the graph of this loss, so I could not compute the gradients. "
-                "Give me a loss that was just computed."
-            )
-        states = [one.state for node in self.nodes for one in saved(node, nameless, (), Memory(()))]
+        memory = Memory(())
+        states = {one.state for node in self.nodes for one in saved(node, nameless, (), memory)}
+        if "freed" in states:
+            return SAID["freed"]
         if "packed" in states or "modified" in states:
-            return "Its saved tensors are packed or edited, so I did not compute the gradients."
-        if self.walk.is_cut or sum(one.numel() for one in wanted) > MOST_GRADIENTS:
-            return "The graph is too large to compute the gradients here."
-        return ""
+            return SAID["packed"]
+        is_large = self.walk.is_cut or sum(one.numel() for one in wanted) > MOST_GRADIENTS
+        return SAID["large"] if is_large else ""
 
 
 def dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
@@ -222,136 +235,69 @@ def no_tensor(health: Health) -> Iterator[Finding]:
     if is_tensor(health.loss):
         return
     cuts = health.of("cut")
-    lines = tuple(dict.fromkeys(map(str, cuts)))[:3]
-    why = f": {CUTS[cuts[0].word].why}" if cuts else ""
-    name = health.loss_name
-    remedy = CUTS[cuts[0].word].remedy if cuts else "give diagnose the tensor before it became one"
-    yield Finding(
-        f"{code(name)} is a {type_name(health.loss)} and no tensor, so it has no graph{why}.",
-        lines,
-        remedy,
-    )
+    why, remedy = "", "give diagnose the tensor before it became one"
+    if cuts:
+        why, remedy = f": {CUTS[cuts[0].word].why}", CUTS[cuts[0].word].remedy
+    words = {"name": health.loss_name, "kind": type_name(health.loss), "why": why}
+    yield finding("no_tensor", cuts, remedy=remedy, **words)
 
 
 def no_graph(health: Health) -> Iterator[Finding]:
     """The loss is a tensor that nothing leads back from."""
     if not is_tensor(health.loss) or read(health.loss, "requires_grad"):
         return
-    name, cuts = code(health.loss_name), health.of("cut")
+    name, cuts = health.loss_name, health.of("cut")
+    flags = [read(one, "requires_grad") for one in health.parameters.values()]
     if cuts:
         for cut in cuts[:2]:
-            yield Finding(
-                f"{name} has no graph, so no parameter can get a gradient. The graph ended at "
-                f"{quoted(cut.name, 'this line')}: {CUTS[cut.word].why}.",
-                (str(cut),),
-                CUTS[cut.word].remedy,
-            )
-        return
-    if not health.records:
-        yield Finding(
-            f"{name} has no graph, and grad mode is off in this session.",
-            calls_of(health, "set_grad_enabled"),
-            "call torch.set_grad_enabled(True), and compute the loss again",
-        )
-        return
-    if health.parameters and not any(read(p, "requires_grad") for p in health.parameters.values()):
-        yield Finding(
-            f"All parameters of the model are frozen (requires_grad=False), so {name} has no graph.",
-            lines_with(health, "requires_grad")[:2],
-            "call requires_grad_(True) on the part that should learn",
-        )
-        return
-    yield Finding(
-        f"{name} has no graph: nothing that it was computed from requires grad.",
-        (),
-        "look at how it was made. print(t.grad_fn) for each tensor shows where the graph ends",
-    )
+            yield finding("loss_cut", [cut], name=name, **of_cut(cut))
+    elif not health.records:
+        yield finding("loss_grad_mode", calls_of(health.space, "set_grad_enabled"), name=name)
+    elif flags and not any(flags):
+        yield finding("loss_frozen", lines_with(health.space, "requires_grad")[:2], name=name)
+    else:
+        yield finding("loss_alone", (), name=name)
 
 
-def calls_of(health: Health, name: str) -> tuple[str, ...]:
-    """Return the lines with a call of that name, in all of the learner's sources."""
-    found = [
-        place.line(stmt)
-        for stmt, place in in_sources(health.space, ast.stmt)
-        if any(one.rpartition(".")[2] == name for one in called_in(stmt))
-    ]
-    return tuple(dict.fromkeys(found))
-
-
-def called_in(stmt: ast.stmt) -> list[str]:
-    """Return the names of what a statement calls, without those of blocks in it."""
-    return [called(one) for one in heads(stmt) if isinstance(one, ast.Call)]
-
-
-def lines_with(health: Health, word: str) -> tuple[str, ...]:
-    found = [
-        place.line(stmt)
-        for stmt, place in in_sources(health.space, (ast.Assign, ast.Expr))
-        if any(word in name for name in names_in(stmt))
-    ]
-    return tuple(dict.fromkeys(found))
+def of_cut(cut: Event) -> dict[str, str]:
+    """Return where a graph ended, why and what to do."""
+    known = CUTS[cut.word]
+    return {"where": quoted(cut.name, "this line"), "why": known.why, "remedy": known.remedy}
 
 
 def plain_attributes(health: Health) -> Iterator[Finding]:
     """What a module has as an attribute, and not as a part: model.parameters() misses it."""
-    if not is_module(health.model):
-        return
     known = {id(one) for one in health.parameters.values()}
-    modules = {id(one) for _, one in submodules(health.model)}
-    for path, module in submodules(health.model):
+    modules = {id(one) for _, one in health.modules}
+    for path, module in health.modules:
         for name, thing in attributes(module):
-            full = health.spelt(f"{path}.{name}".removeprefix("."))
-            lost = [one for _, one in within(name, thing) if is_lost(one, known, modules)]
-            if not lost or name.startswith("_"):
+            held = [thing] if is_tensor(thing) else []
+            if type(thing) in (list, tuple, dict):
+                held = [one for _, one in parts(name, thing)]
+            if name.startswith("_") or not any(is_lost(one, known, modules) for one in held):
                 continue
-            lines = tuple(assigned(health.space, name))[:2]
-            if is_tensor(thing):
-                made = "the result of an operation" if read(thing, "grad_fn") else "a plain tensor"
-                yield Finding(
-                    f"{code(full)} is {made} and no Parameter, so it is not registered in the "
-                    "model: model.parameters() does not have it, and the optimizer never moves it.",
-                    lines,
-                    f"finish the computation inside: self.{name} = nn.Parameter(...)",
-                )
-            else:
-                yield Finding(
-                    f"{code(full)} is a plain {type_name(thing)}. Its layers are not registered in "
-                    "the model, so model.parameters() does not have them and the optimizer never "
-                    "moves them.",
-                    lines,
-                    "put them into nn.ModuleList, nn.ModuleDict or nn.ParameterList",
-                )
-
-
-def within(name: str, thing: Any) -> list[tuple[str, Any]]:
-    if type(thing) in (list, tuple, dict):
-        return parts(name, thing)
-    return [(name, thing)] if is_tensor(thing) else []
+            full, lines = f"{path}.{name}".removeprefix("."), assigned(health.space, name)[:2]
+            words = {"name": health.spelt(full), "kind": type_name(thing), "attribute": name}
+            made = "the result of an operation" if held[0] is thing else ""
+            if is_tensor(thing) and read(thing, "grad_fn") is None:
+                made = "a plain tensor"
+            yield finding("plain_tensor" if made else "plain_layers", lines, made=made, **words)
 
 
 def is_lost(thing: Any, known: set[int], modules: set[int]) -> bool:
     """Say whether a tensor or layer asks for gradients and is no part of the model."""
     if is_module(thing):
-        return id(thing) not in modules and any(
-            read(p, "requires_grad") for _, p in parameters(thing)
-        )
-    return is_tensor(thing) and id(thing) not in known and bool(read(thing, "requires_grad"))
+        return id(thing) not in modules and bool(ids_of(thing))
+    return is_tensor(thing) and bool(ids_of(thing) - known)
 
 
 def cut_off(health: Health) -> Iterator[Finding]:
     """Parameters that forward uses, and whose graph a line ends."""
     missing = {id(one): name for name, one in health.unreached.items()}
     for cut in health.of("cut"):
-        names = [
-            missing.pop(one) for one in sorted(cut.ids & set(missing), key=list(missing).index)
-        ]
+        names = [missing.pop(one) for one in list(missing) if one in cut.ids]
         if names:
-            yield Finding(
-                f"The loss does not reach {listed(names)}: no gradient gets there. The graph ends at "
-                f"{quoted(cut.name, 'this line')}: {CUTS[cut.word].why}.",
-                (str(cut),),
-                CUTS[cut.word].remedy,
-            )
+            yield finding("cut_off", [cut], names, **of_cut(cut))
     health.explained = set(health.unreached) - set(missing.values())
 
 
@@ -360,120 +306,61 @@ def unused(health: Health) -> Iterator[Finding]:
     left = [name for name in health.unreached if name not in health.explained]
     if not left or not is_tensor(health.loss):
         return
-    if hiding := hiding_checkpoints(health):
-        yield Finding(
-            f"The graph of {code(health.loss_name)} does not show {listed(left)}. A checkpoint with "
-            f"use_reentrant=True hides what is in it. If {each(left, 'it is', 'they are')} in there, "
-            f"{each(left, 'it gets', 'they get')} a gradient only if one of the checkpoint's inputs "
-            "requires grad.",
-            hiding[:2],
-            "call checkpoint(..., use_reentrant=False), and ask me again",
-        )
+    # a checkpoint of the older kind, into which no graph leads
+    hiding = calls_of(health.space, "checkpoint", given="use_reentrant=True")
+    if hiding:
+        yield finding("hidden", hiding[:2], left, loss=health.loss_name)
         return
-    lines = []
-    for name in left:
-        owner = name.removeprefix(f"{health.model_name}.").partition(".")[0].partition("[")[0]
-        lines += list(assigned(health.space, owner))[:1]
-    yield Finding(
-        f"{listed(left)} {each(left, 'gets', 'get')} no gradient: nothing on the way to "
-        f"{code(health.loss_name)} uses {each(left, 'it', 'them')}.",
-        tuple(dict.fromkeys(lines))[:2],
-        "call that part in forward, or add its output to the loss. If it is not meant to learn in "
-        "this step, leave it as it is",
-    )
-
-
-def hiding_checkpoints(health: Health) -> tuple[str, ...]:
-    """Return the lines with a checkpoint of the older kind, into which no graph leads."""
-    found = [
-        place.line(stmt)
-        for stmt, place in in_sources(health.space, ast.stmt)
-        for one in heads(stmt)
-        if isinstance(one, ast.Call) and called(one) == "checkpoint"
-        if "use_reentrant=True" in ast.unparse(one)
-    ]
-    return tuple(dict.fromkeys(found))
+    owners = [head(name.removeprefix(f"{health.model_name}.")) for name in left]
+    lines = [line for owner in owners for line in assigned(health.space, owner)[:1]]
+    yield finding("unused", list(dict.fromkeys(lines))[:2], left, loss=health.loss_name)
 
 
 def not_held(health: Health) -> Iterator[Finding]:
     """Parameters that learn and that the optimizer does not have; what it has instead."""
-    if not health.groups:
+    held, own = set(map(id, health.held)), set(map(id, health.parameters.values()))
+    asked = [pair for pair in health.parameters.items() if read(pair[1], "requires_grad")]
+    missing = [name for name, one in asked if id(one) not in held]
+    if not missing or not health.groups:
         return
-    held = {id(one) for one in health.held}
-    missing = [
-        name
-        for name, one in health.parameters.items()
-        if id(one) not in held and read(one, "requires_grad")
-    ]
-    own = {id(one) for one in health.parameters.values()}
     strange = [one for one in health.held if id(one) not in own]
-    if not missing:
-        return
-    is_all = len(missing) == len(health.parameters)
-    lines = [*made_lines(health), *later_lines(health)]
     instead = ""
     if strange:
         count = each(strange, "one tensor", f"{len(strange)} tensors")
         instead = f" It holds {count} that this model does not have. Was a layer replaced?"
-    what = "any parameter of this model" if is_all else listed(missing)
-    yield Finding(
-        f"The optimizer does not hold {what}, so step() never updates "
-        f"{each(missing, 'it', 'them')}.{instead}",
-        tuple(dict.fromkeys(lines))[:3],
-        "make the optimizer after the model is finished, or give it the rest with "
-        "optimizer.add_param_group(...)",
-    )
+    what = listed(missing)
+    if len(missing) == len(health.parameters):
+        what = "any parameter of this model"
+    yield finding("not_held", made_and_later(health), missing, what=what, instead=instead)
 
 
-def optimizer_name(health: Health) -> str:
-    found = [name for name, one in health.known.items() if one is health.optimizer]
-    return found[0] if found else ""
-
-
-def made_lines(health: Health) -> list[str]:
-    return made_line(health.spot, optimizer_name(health))
-
-
-def later_lines(health: Health) -> list[str]:
-    """Return the lines that changed the model's parts or flags after the optimizer was made."""
-    made = made_at(health.spot, optimizer_name(health))
-    model = health.model_name
-    if made is None or not model:
+def made_and_later(health: Health) -> list[str]:
+    """Return the line that made the optimizer, and those that changed the model's parts or flags
+    after it.
+    """
+    made, model = made_at(health.spot, health.name_of(health.optimizer)), health.model_name
+    if made is None:
         return []
     body = health.spot.scope.body
     after = [nr for nr, one in enumerate(body) if one[0] is made[0]][-1]
-    found = []
-    for stmt, _, place in body[after + 1 :]:
-        is_new = isinstance(stmt, ast.Assign) and any(
-            dotted(one).partition(".")[0] == model and not isinstance(one, ast.Name)
-            for one in stmt.targets
-        )
-        is_flag = isinstance(stmt, (ast.Assign, ast.Expr)) and any(
-            "requires_grad" in one for one in names_in(stmt)
-        )
-        is_again = isinstance(stmt, ast.Assign) and any(
-            dotted(one) == model for one in stmt.targets
-        )
-        if is_new or is_flag or is_again:
-            found.append(place.line(stmt))
-    return found
+    lines = [made[1].line(made[0])]
+    for stmt, _, place in body[after + 1 :] if model else ():
+        changed = [name for name, _ in targets(stmt) if isinstance(stmt, ast.Assign)]
+        is_part = any(name.partition(".")[0] == model for name in changed)
+        is_plain = isinstance(stmt, (ast.Assign, ast.Expr))
+        if is_part or (is_plain and "requires_grad" in " ".join(names_in(stmt))):
+            lines.append(place.line(stmt))
+    return list(dict.fromkeys(lines))[:3]
 
 
 def strange_flags(health: Health) -> Iterator[Finding]:
     """An attribute that looks like a flag and is none."""
-    if not is_module(health.model):
-        return
-    for path, module in submodules(health.model):
-        for name, value in attributes(module):
-            if name == "requires_grad" and type(value) is bool:
-                called = [one for one, thing in health.known.items() if thing is module]
-                name = next(iter([*called, health.spelt(path)]))
-                yield Finding(
-                    f"{code(f'{name}.requires_grad = {value}')} only made an attribute of "
-                    "that name. It freezes and unfreezes nothing: a module has no such flag.",
-                    tuple(assigned(health.space, "requires_grad"))[:1],
-                    f"call requires_grad_({value}) on the module",
-                )
+    for path, module in health.modules:
+        value = dict(attributes(module)).get("requires_grad")
+        if type(value) is bool:
+            name = health.name_of(module) or health.spelt(path)
+            lines = assigned(health.space, "requires_grad")[:1]
+            yield finding("flag", lines, name=name, value=value)
 
 
 def raised(health: Health) -> Iterator[Finding]:
@@ -482,44 +369,31 @@ def raised(health: Health) -> Iterator[Finding]:
         return
     own = sorted({type_name(one) for one in health.nodes if is_custom(one)})
     whose = f", whose graph holds {listed(own)} with a backward of your own," if own else ""
-    yield Finding(
-        f"Going backward from {code(health.loss_name)}{whose} fails. {health.raised.rstrip('.')}.",
-        (),
-        "call backward() in a cell of its own, and diagnose() in the next one: it looks at the error",
-    )
+    error = health.raised.rstrip(".")
+    yield finding("raised", (), loss=health.loss_name, whose=whose, error=error)
+
+
+def is_finite(tensor: torch.Tensor) -> bool:
+    return bool(torch.isfinite(tensor.detach()).all())
 
 
 def not_finite(health: Health) -> Iterator[Finding]:
     """NaN or infinity in the loss or in gradients, and where it began."""
-    loss = health.loss.detach()
-    is_bad = not bool(torch.isfinite(loss).all())
-    bad = [
-        name
-        for name, one in health.gradients.items()
-        if one is not None and not bool(torch.isfinite(one).all())
-    ]
-    if not is_bad and not bad:
-        return
-    spoilt = [name for name, one in health.parameters.items() if not bool(one.isfinite().all())]
+    loss, is_bad = health.loss_name, not is_finite(health.loss)
+    bad = [name for name, one in health.known_gradients.items() if not is_finite(one)]
+    spoilt = [name for name, one in health.parameters.items() if not is_finite(one)]
     if is_bad and spoilt:
-        yield Finding(
-            f"{code(health.loss_name)} is NaN or infinite, because {listed(spoilt)} "
-            f"{each(spoilt, 'is', 'are')} so already. This loss cannot tell where that began.",
-            calls_of(health, "step")[:1],
-            "run the loop again from new weights, inside with watching(model, optimizer): it names "
-            "the first round and the line",
-        )
-        return
-    told = f"The gradient of {listed(bad)} is NaN or infinite" if bad else ""
-    if is_bad:
-        told = f"{code(health.loss_name)} itself is NaN or infinite."
-    else:
-        told += f", although {code(health.loss_name)} is a number."
-    begun = dangerous(health.nodes)
-    if begun is not None:
-        yield nan_finding(health.of("op"), kind_of(begun), "", told)
-    else:
-        yield Finding(told, (), "look at log, sqrt, divisions and exp of large numbers on the way")
+        yield finding("spoilt", calls_of(health.space, "step")[:1], spoilt, loss=loss)
+    elif is_bad or bad:
+        told = f"{code(loss)} itself is NaN or infinite."
+        if not is_bad:
+            told = f"The gradient of {listed(bad)} is NaN or infinite, although {code(loss)} is a "
+            told += "number."
+        begun = dangerous(health.nodes)
+        if begun is None:
+            yield finding("not_finite", (), told=told)
+        else:
+            yield nan_finding(health.of("op"), kind_of(begun), "", told)
 
 
 FLAT = {"Round", "Floor", "Ceil", "Sign", "Sgn", "Trunc", "Heaviside"}
@@ -527,83 +401,67 @@ FLAT = {"Round", "Floor", "Ceil", "Sign", "Sgn", "Trunc", "Heaviside"}
 
 def zeros(health: Health) -> Iterator[Finding]:
     """Gradients that are 0 everywhere, or that an own Function did not give."""
-    found = health.gradients
-    none = [name for name, one in found.items() if one is None]
+    none = [name for name, one in health.gradients.items() if one is None]
     if none:
         own = sorted({kind_of(one) for one in health.nodes if is_custom(one)})
-        yield Finding(
-            f"{listed(none)} {each(none, 'gets', 'get')} None, although the graph leads there. The "
-            f"backward of {'your Function ' + listed(own) if own else 'a Function'} returns None.",
-            (),
-            "return a gradient for each input that should learn",
-        )
-    zero = [name for name, one in found.items() if one is not None and not bool(one.any())]
+        whose = f"your Function {listed(own)}" if own else "a Function"
+        yield finding("none_returned", (), none, whose=whose)
+    zero = [name for name, one in health.known_gradients.items() if not bool(one.any())]
     if not zero:
         return
-    why, lines, remedy = why_zero(health)
-    yield Finding(f"The gradient of {listed(zero)} is 0 everywhere. {why}", lines, remedy)
-
-
-def why_zero(health: Health) -> tuple[str, tuple[str, ...], str]:
     for node in health.nodes:
-        kind = kind_of(node)
-        lines = [
-            str(one) for one in health.of("op") if one.word.lower().rstrip("_") == kind.lower()
-        ]
-        lines = tuple(dict.fromkeys(lines))[:2]
+        kind, result = kind_of(node), values_held(node).get("result")
+        lines = health.ops(kind)
         if kind in FLAT:
-            why = f"{kind.lower()}() is flat nearly everywhere, so its slope is 0."
-            return why, lines, "compute the loss without it, or use a soft version"
-        result = values_held(node).get("result")
+            yield finding("zero_flat", lines, zero, operation=kind.lower())
+            return
         if kind == "Relu" and is_tensor(result) and not bool(result.any()):
-            why = "Every value that goes into one relu is at or below 0, so it lets no gradient through."
-            return (
-                why,
-                lines,
-                "look at the scale of the data, the learning rate and the start values",
-            )
-    return "Something on the way multiplies by 0.", (), "look for a weight or a mask that is all 0"
+            yield finding("zero_relu", lines, zero)
+            return
+    yield finding("zero", (), zero)
 
 
 def large(health: Health) -> Iterator[Finding]:
-    found = {
-        name: float(one.double().norm())
-        for name, one in health.gradients.items()
-        if one is not None and bool(torch.isfinite(one).all())
-    }
+    found = health.known_gradients
     size = {name: float(health.parameters[name].detach().norm()) for name in found}
-    names = [name for name in found if found[name] > HUGE * max(size[name], 1.0)]
+    norms = {name: norm(one) for name, one in found.items() if is_finite(one)}
+    names = [name for name in norms if norms[name] > HUGE * max(size[name], 1.0)]
     if names:
-        most = max(names, key=found.get)
-        carried = [str(one) for one in health.of("carry")]
+        most = max(names, key=norms.get)
+        lines = tuple(map(str, health.of("carry")[:1])) or calls_of(health.space, "backward")[:1]
         whose = each(names, "Its", f"That of {code(most)} is the largest. Its")
-        yield Finding(
-            f"The {each(names, 'gradient', 'gradients')} of {listed(names)} "
-            f"{each(names, 'explodes', 'explode')}. {whose} norm is {found[most]:.3g}, and that of "
-            f"the weight itself is {size[most]:.3g}.",
-            tuple(carried[:1]) or calls_of(health, "backward")[:1],
-            "clip the gradients between backward() and step(), lower the learning rate, or scale "
-            "the data",
-        )
+        yield finding("explodes", lines, names, whose=whose, norm=norms[most], size=size[most])
 
 
-def made_shapes(node: Any) -> list[tuple[int, ...]]:
-    return [found for one in of_node(node, "_input_metadata") if (found := shape(one)) is not None]
+def norm(tensor: torch.Tensor) -> float:
+    return float(tensor.double().norm())
+
+
+def made_shape(node: Any) -> tuple[int, ...] | None:
+    """Return the shape of what a node made, or of a leaf."""
+    if is_tensor(node):
+        return shape(node)
+    return next(filter(None, map(shape, of_node(node, "_input_metadata"))), ())
+
+
+OF_LOSS = {
+    "Sub": {"Sub", "sub"},
+    "MseLoss": {"mse_loss", "MSELoss"},
+    "L1Loss": {"l1_loss", "L1Loss"},
+}
 
 
 def broadcast(health: Health) -> Iterator[Finding]:
     """A column minus a row of data: every prediction is compared with every target."""
     for nr, node in enumerate(health.walk.met):
-        kind = kind_of(node)
-        if is_tensor(node) or kind not in ("Sub", "MseLoss", "L1Loss"):
+        if is_tensor(node) or kind_of(node) not in OF_LOSS:
             continue
-        outer = made_shapes(node)[0] if made_shapes(node) else ()
-        near = [one.target for one in health.walk.edges if one.source == nr]
-        near = [health.walk.met[one] for one in near if one is not None]
+        ends = [one.target for one in health.walk.edges if one.source == nr]
+        near = [health.walk.met[one] for one in ends if one is not None]
         if len(near) != 1:  # both sides have a graph, so neither is a target
             continue
-        inner = shape(near[0]) if is_tensor(near[0]) else (*made_shapes(near[0]), ())[0]
-        if is_square(inner, outer) or (kind != "Sub" and is_square_loss(node, inner)):
+        kind, inner = kind_of(node), made_shape(near[0])
+        if is_square(inner, made_shape(node)) or (kind != "Sub" and is_square_loss(node, inner)):
             yield broadcast_finding(health, kind, inner)
             return
 
@@ -619,28 +477,18 @@ def is_square_loss(node: Any, inner: Any) -> bool:
     """Say whether a loss saw a column and a row of as many values."""
     held = [tuple(one.shape) for one in values_held(node).values() if is_tensor(one)]
     count = inner[0] if inner else 0
-    return count > 1 and any(
-        one != inner and {one, inner} <= {(count, 1), (count,), (1, count)} for one in held
-    )
-
-
-OF_LOSS = {"Sub": {"Sub", "sub"}, "MseLoss": {"mse_loss", "MSELoss"}}
+    flat_shapes = {(count, 1), (count,), (1, count)}
+    return count > 1 and any(one != inner and {one, inner} <= flat_shapes for one in held)
 
 
 def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
-    words = OF_LOSS.get(kind, {"l1_loss", "L1Loss"})
-    events = [one for one in health.of("op") if one.word in words and one.ids]
-    lines = tuple(dict.fromkeys(map(str, events)))
+    events = [one for one in health.of("op") if one.word in OF_LOSS[kind] and one.ids]
+    lines = list(dict.fromkeys(map(str, events)))[:2]
     name = events[0].name if len(lines) == 1 else ""
     if kind != "Sub" and shape(health.known.get(name)) != inner:
         name = ""  # of a loss the first argument may be the target
     side = quoted(name, "The side that comes from the model")
-    return Finding(
-        f"{side} has shape {inner}, and the target has another one. The two were broadcast to "
-        f"({max(inner)}, {max(inner)}), so every prediction is compared with every target.",
-        lines[:2],
-        "give both the same shape: pred.squeeze(1), or target.unsqueeze(1)",
-    )
+    return finding("broadcast", lines, side=side, shape=inner, count=max(inner))
 
 
 MEANS = {"Mean", "MseLoss", "L1Loss", "NllLoss", "SmoothL1Loss", "HuberLoss"}
@@ -649,22 +497,11 @@ MEANS |= {"BinaryCrossEntropyWithLogits", "BinaryCrossEntropy"}
 
 def mean_twice(health: Health) -> Iterator[Finding]:
     """A mean over the batch is divided by the batch's size once more."""
-    for edge in health.walk.edges:
-        if edge.target is None or kind_of(health.walk.met[edge.source]) != "Div":
-            continue
-        mean = health.walk.met[edge.target]
+    divided = [one for one in health.of("op") if one.word == "Div" and is_by_batch(health, one)]
+    for node, mean in health.pairs if divided else ():
         reduction = getattr(mean, "_saved_reduction", 1)  # 1 is the mean
-        if is_tensor(mean) or kind_of(mean) not in MEANS or reduction != 1:
-            continue
-        events = [one for one in health.of("op") if one.word == "Div" and is_by_batch(health, one)]
-        if events:
-            yield Finding(
-                "The loss is a mean over the batch already, and here it is divided by the size of "
-                "the batch once more. The gradients are that many times too small, so it learns "
-                "slowly.",
-                tuple(dict.fromkeys(map(str, events)))[:2],
-                'leave that division out, or sum first: reduction="sum"',
-            )
+        if kind_of(node) == "Div" and kind_of(mean) in MEANS and reduction == 1:
+            yield finding("mean_twice", list(dict.fromkeys(map(str, divided)))[:2])
             return
 
 
@@ -687,17 +524,16 @@ def stepped_copy(health: Health) -> Iterator[Finding]:
     """The optimizer holds a tensor, and the learner's name means a result computed from it."""
     named = {id(one) for _, one in health.names}
     hidden = [one for one in health.held if id(one) not in named]
-    for name, one in health.names if hidden and not is_module(health.model) else ():
+    for name, one in health.names if hidden and not health.modules else ():
         node = read(one, "grad_fn")
         near = [leaf_of(child) for child, _ in of_node(node, "next_functions")] if node else []
         if "[" not in name and any(leaf is other for leaf in near for other in hidden):
-            yield Finding(
-                f"{code(name)} was computed from the tensor that the optimizer holds. step() changes "
-                f"that one, and {code(name)} keeps its old numbers.",
-                tuple(made_line(health.spot, name)) + tuple(made_lines(health)),
-                "make the tensor with its final dtype and device, ask for its gradient then, and "
-                "make the optimizer after that",
-            )
+            lines = [
+                line
+                for made in (name, health.name_of(health.optimizer))
+                for line in made_line(health.spot, made)
+            ]
+            yield finding("stepped_copy", lines, name=name)
 
 
 TWICE = {
@@ -707,46 +543,26 @@ TWICE = {
 }
 
 
-def twice_normalized(health: Health) -> Iterator[Finding]:
+def normalized_twice(health: Health) -> Iterator[Finding]:
     """A loss that normalizes itself gets what was normalized before."""
-    met = health.walk.met
-    for edge in health.walk.edges:
-        pair = (
-            ("", "")
-            if edge.target is None
-            else (kind_of(met[edge.source]), kind_of(met[edge.target]))
-        )
-        if pair not in TWICE:
+    for node, earlier in health.pairs:
+        loss, word = TWICE.get((kind_of(node), kind_of(earlier)), ("", ""))
+        if not word:
             continue
-        loss, word = TWICE[pair]
         events = [one for one in health.of("op") if one.word.lower() in (word, f"log_{word}")]
-        name = next((one.name for one in events if one.name), "")
-        yield Finding(
-            f"The loss {loss} applies {word} itself, and {quoted(name, 'its input')} has "
-            f"been through {word} already. Twice makes the gradients small, and it learns slowly.",
-            tuple(dict.fromkeys(map(str, events)))[:2],
-            f"give the loss the raw outputs (logits), and leave that {word} out",
-        )
+        name = quoted(next((one.name for one in events if one.name), ""), "its input")
+        lines = list(dict.fromkeys(map(str, events)))[:2]
+        yield finding("normalized_twice", lines, loss=loss, word=word, name=name)
         return
 
 
 def target_with_graph(health: Health) -> Iterator[Finding]:
     for node in health.nodes:
-        kind = kind_of(node)
+        kind, children = kind_of(node), of_node(node, "next_functions")
         if kind not in ("MseLoss", "SmoothL1Loss", "HuberLoss", "L1Loss"):
             continue
-        children = of_node(node, "next_functions")
         if len(children) > 1 and all(child is not None for child, _ in children[:2]):
-            events = [
-                one for one in health.of("op") if one.word.lower().replace("_", "") == kind.lower()
-            ]
-            yield Finding(
-                "The target of the loss has a graph, too, so gradients also go through the target "
-                "and train what made it.",
-                tuple(dict.fromkeys(map(str, events)))[:2],
-                "if the target should stand still, compute it under no_grad() or give the loss "
-                "target.detach()",
-            )
+            yield finding("target_with_graph", health.ops(kind))
             return
 
 
@@ -754,90 +570,57 @@ MOODY = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchN
 
 
 def modes(health: Health) -> Iterator[Finding]:
-    if not is_module(health.model):
-        return
-    moody = [(path, one) for path, one in submodules(health.model) if is_a(one, MOODY)]
+    moody = [(path, one) for path, one in health.modules if is_a(one, MOODY)]
     still = [health.spelt(path) or type_name(one) for path, one in moody if not one.training]
     if still:
-        yield Finding(
-            f"{listed(still)} {each(still, 'is', 'are')} in eval mode: dropout drops nothing, "
-            "and batch norm uses its running averages and does not update them.",
-            calls_of(health, "eval")[:1],  # the newest
-            "call model.train() at the start of each round of training, if that part should learn",
-        )
+        yield finding("modes", calls_of(health.space, "eval")[:1], still)  # the newest
 
 
 def hooked(health: Health) -> Iterator[Finding]:
     """Hooks that change gradients, or that pile up."""
     with_hook = [name for name, one in health.parameters.items() if one._backward_hooks]
     if with_hook:
-        yield Finding(
-            f"{listed(with_hook)} {each(with_hook, 'has', 'have')} a hook of yours. What a "
-            "hook returns takes the place of the gradient.",
-            calls_of(health, "register_hook")[:2],
-            "look at what it returns. handle.remove() takes the hook away",
-        )
-    if not is_module(health.model):
-        return
-    for path, module in submodules(health.model):
-        inside = object.__getattribute__(module, "__dict__")
+        yield finding("hooked", calls_of(health.space, "register_hook")[:2], with_hook)
+    makers = "register_forward_hook", "register_full_backward_hook"
+    for path, module in health.modules:
+        inside = dict(attributes(module))
         for kind in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks"):
-            hooks = list((inside.get(kind) or {}).values())
-            codes = [getattr(one, "__code__", one) for one in hooks]
+            codes = [getattr(one, "__code__", one) for one in inside.get(kind, {}).values()]
             most = max((codes.count(one) for one in codes), default=0)
             if most > 1:
-                lines = calls_of(health, "register_forward_hook")
-                lines += calls_of(health, "register_full_backward_hook")
-                yield Finding(
-                    f"The module {code(health.spelt(path) or type_name(module))} has the same hook {most} times. Each one runs in "
-                    "every forward, and what it keeps stays in memory.",
-                    lines[:2],
-                    "register it once, before the loop, or call handle.remove() in each round",
-                )
+                name = health.spelt(path) or type_name(module)
+                lines = calls_of(health.space, *makers)[:2]
+                yield finding("hooks_pile_up", lines, name=name, most=most)
 
 
 def kept_graphs(health: Health) -> Iterator[Finding]:
     """Tensors besides the loss that keep graphs alive: in lists, or summed up over rounds."""
     inner: dict[str, list[str]] = {}
+    space, kept = health.known, [one for one in in_rounds(health) if one.kind == "kept"]
     for name, one in health.names:
-        if one is health.loss or read(one, "grad_fn") is None or "[" not in name:
-            continue
-        if is_module(health.spot.scope.space.get(head(name))):
-            continue
-        inner.setdefault(name.partition("[")[0], []).append(name)
-    sums = {event for event in in_rounds(health) if event.kind == "kept"}
+        is_other = one is not health.loss and read(one, "grad_fn") is not None
+        if is_other and "[" in name and not is_module(space.get(head(name))):
+            inner.setdefault(name.partition("[")[0], []).append(name)
     for base, names in inner.items():
-        lines = [one.line for one in sums if one.name == base]
-        is_pair = isinstance(health.spot.scope.space.get(base), tuple)  # as the state of an LSTM
+        lines = [one.line for one in kept if one.name == base]
+        is_pair = isinstance(space.get(base), tuple)  # as the state of an LSTM
         if lines or (len(names) > 1 and not is_pair):
             count = each(names, "a tensor", f"{len(names)} tensors")
-            it = each(names, "it", "each")
-            yield Finding(
-                f"{code(base)} holds {count} with a graph, and {it} keeps all that its forward had "
-                "saved. With every round memory grows.",
-                tuple(lines)[:2],
-                "keep numbers, as loss.item() gives them. Where you need the tensor, keep it without "
-                "its graph: detach()",
-            )
-    for event in sums:
-        thing = health.spot.scope.space.get(event.name)
-        if event.name not in inner and is_tensor(thing) and read(thing, "grad_fn") is not None:
-            yield Finding(
-                f"{code(event.name)} is a sum of losses with their graphs, so the graphs of all rounds "
-                "stay alive and memory grows.",
-                (event.line,),
-                "add loss.item(), or loss.detach()",
-            )
+            yield finding("kept_graphs", lines[:2], names, name=base, count=count)
+    for one in kept:
+        thing = space.get(one.name)
+        if one.name not in inner and is_tensor(thing) and read(thing, "grad_fn") is not None:
+            yield finding("summed", [one.line], name=one.name)
 
 
 def in_loops(health: Health) -> Iterator[Finding]:
-    for event in in_rounds(health):
-        if event.kind != "kept":
-            yield Finding(event.what, (event.line,), event.remedy)
+    for habit in in_rounds(health):
+        if habit.kind != "kept":
+            yield finding(habit.kind, [habit.line], name=habit.name)
 
 
 OF_GRAPH = (cut_off, raised, not_finite, zeros, large, broadcast, mean_twice)
-OF_GRAPH += (twice_normalized, target_with_graph, stepped_copy)
+OF_GRAPH += (normalized_twice, target_with_graph, stepped_copy)
 OF_STATE = (plain_attributes, not_held, strange_flags, unused, modes, hooked, kept_graphs)
 OF_STATE += (in_loops,)
 
@@ -848,17 +631,15 @@ def summary(health: Health) -> list[str]:
     count = len(health.parameters)
     asked = [one for one in health.parameters.values() if read(one, "requires_grad")]
     if is_tensor(health.loss) and count:
-        got = sum(id(one) in health.used for one in asked)
         frozen = f"; {count - len(asked)} are frozen" if count > len(asked) else ""
         told.append(
-            f"The loss reaches {got} of {len(asked)} parameters that ask for a gradient{frozen}."
+            f"The loss reaches {len(asked) - len(health.unreached)} of {len(asked)} parameters that "
+            f"ask for a gradient{frozen}."
         )
-    lengths = [float(one.double().norm()) for one in health.gradients.values() if one is not None]
-    if lengths and all(map(math.isfinite, lengths)):
-        told.append(f"The norms of their gradients: {min(lengths):.3g} to {max(lengths):.3g}.")
-    if health.problem:
-        told.append(health.problem)
-    return told
+    norms = list(map(norm, health.known_gradients.values()))
+    if norms and all(map(math.isfinite, norms)):
+        told.append(f"The norms of their gradients: {min(norms):.3g} to {max(norms):.3g}.")
+    return [*told, health.problem] if health.problem else told
 
 
 def examined(model: Any, loss: Any, optimizer: Any, frame: FrameType) -> tuple[list, list[str]]:

@@ -17,32 +17,65 @@ import torch
 
 from autograd_graphs.looking.torch_private import is_tensor, may_be_stale, read, type_name
 from helpers.answers import code
+from helpers.clinic.catalogue import SAID
 
 OF_MODULES = torch.utils.hooks.BackwardHook.__module__
-CHANGES = "may change the gradients, so I did not compute them."
-HIDDEN = (
-    "A hook on a node of this graph, or on a tensor that no variable holds, may change the "
-    "gradients, so I did not compute them."
-)
 
 
-def hook_in_the_way(met: list[Any], names: Iterable[tuple[str, torch.Tensor]]) -> str:
-    """Say which hook a backward through these nodes and leaves may run; "" if none."""
-    if any(type_name(one).startswith("BackwardHookFunction") for one in met):
-        return f"A backward hook on a module {CHANGES}"
-    for one in tensors():
-        if read(one, "_backward_hooks") and is_in(one, met):
-            called = next((code(name) for name, tensor in names if tensor is one), "a tensor")
-            return f"A hook on {called} {CHANGES}"
-    return ""
+class Alive:
+    """Hold the tensors and the dicts of hooks that are alive: all objects are looked through once."""
 
+    def __init__(self) -> None:
+        things = gc.get_objects()
+        examples = {type(one): one for one in things}  # to ask once for each class
+        kinds = {kind for kind, one in examples.items() if is_tensor(one) or kind is OrderedDict}
+        found = [one for one in things if type(one) in kinds]
+        self.tensors = [one for one in found if type(one) is not OrderedDict]
+        known = {id(read(one, "_backward_hooks")) for one in self.tensors}
+        self.hooks = [one for one in found if id(one) not in known and is_hooks(one)]
 
-def tensors() -> list[torch.Tensor]:
-    """Return all tensors that are alive."""
-    things = gc.get_objects()
-    examples = {type(one): one for one in things}  # to ask once for each class
-    kinds = {kind for kind, one in examples.items() if is_tensor(one)}
-    return [one for one in things if type(one) in kinds]
+    def in_the_way(self, met: list[Any], names: Iterable[tuple[str, torch.Tensor]]) -> str:
+        """Say which hook a backward through these nodes and leaves may run; "" if none."""
+        if any(type_name(one).startswith("BackwardHookFunction") for one in met):
+            return SAID["hook_of_module"]
+        for one in self.tensors:
+            if read(one, "_backward_hooks") and is_in(one, met):
+                called = next((code(name) for name, tensor in names if tensor is one), "a tensor")
+                return SAID["hook_of_tensor"].format(called)
+        return ""
+
+    @contextlib.contextmanager
+    def silenced(self) -> Iterator[list[bool]]:
+        """Let no hidden hook run; yield a list with an item for each call that was meant for one."""
+        heard: list[bool] = []
+        before = [(hooks, dict(hooks)) for hooks in self.hidden()]
+        for hooks, was in before:
+            hooks.update(dict.fromkeys(was, lambda *gradients: heard.append(True)))
+        try:
+            yield heard
+        finally:
+            for hooks, was in before:
+                hooks.update((number, hook) for number, hook in was.items() if number in hooks)
+
+    def hidden(self) -> list[OrderedDict[int, Any]]:
+        """Return the dicts of hooks that no tensor, and nothing else of Python's, holds."""
+        held = set()
+        for owner in gc.get_referrers(*self.hooks) if self.hooks else ():
+            if owner is not self.hooks:
+                held.update(map(id, gc.get_referents(owner)))
+        return [one for one in self.hooks if id(one) not in held]
+
+    @contextlib.contextmanager
+    def retained_as_it_was(self, met: list[Any]) -> Iterator[None]:
+        """Give tensors of a graph that retain their gradient back the one that they had."""
+        retained = [one for one in self.tensors if read(one, "retains_grad") and is_in(one, met)]
+        before = [(one, read(one, "grad")) for one in retained]
+        try:
+            yield
+        finally:
+            for one, gradient in before:
+                if read(one, "grad") is not gradient:
+                    one.grad = gradient
 
 
 def is_in(tensor: torch.Tensor, met: list[Any]) -> bool:
@@ -51,31 +84,6 @@ def is_in(tensor: torch.Tensor, met: list[Any]) -> bool:
         return True
     node = read(tensor, "grad_fn")
     return any(one is tensor or (node is not None and one is node) for one in met)
-
-
-@contextlib.contextmanager
-def silenced() -> Iterator[list[bool]]:
-    """Let no hidden hook run; yield a list that gets an item for each call that was meant for one."""
-    heard: list[bool] = []
-    before = [(hooks, dict(hooks)) for hooks in hidden()]
-    for hooks, was in before:
-        hooks.update(dict.fromkeys(was, lambda *gradients: heard.append(True)))
-    try:
-        yield heard
-    finally:
-        for hooks, was in before:
-            hooks.update((number, hook) for number, hook in was.items() if number in hooks)
-
-
-def hidden() -> list[OrderedDict[int, Any]]:
-    """Return the dicts of hooks that no tensor, and nothing else of Python's, holds."""
-    known = {id(read(one, "_backward_hooks")) for one in tensors()}
-    left = [one for one in gc.get_objects() if is_hooks(one) and id(one) not in known]
-    held = set()
-    for owner in gc.get_referrers(*left):
-        if owner is not left:
-            held.update(map(id, gc.get_referents(owner)))
-    return [one for one in left if id(one) not in held]
 
 
 def is_hooks(thing: Any) -> bool:
@@ -87,16 +95,3 @@ def is_hooks(thing: Any) -> bool:
     if not all(map(callable, thing.values())):
         return False
     return not all(getattr(one, "__module__", "") == OF_MODULES for one in thing.values())
-
-
-@contextlib.contextmanager
-def retained_as_it_was(met: list[Any]) -> Iterator[None]:
-    """Give tensors of a graph that retain their gradient back the one that they had."""
-    retained = [one for one in tensors() if read(one, "retains_grad") and is_in(one, met)]
-    before = [(one, read(one, "grad")) for one in retained]
-    try:
-        yield
-    finally:
-        for one, gradient in before:
-            if read(one, "grad") is not gradient:
-                one.grad = gradient

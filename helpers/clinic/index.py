@@ -8,8 +8,6 @@ from itertools import groupby
 
 from helpers.clinic.entries import NOTEBOOK, SECTIONS, Entry, entries, lab_name, literal
 
-KINDS = ("error", "warning", "silent")
-
 
 class Page(str):
     """A text that a notebook shows as Markdown."""
@@ -23,20 +21,14 @@ class Page(str):
 
 def terms() -> Page:
     """Return every term with one sentence and the lesson where it is earned."""
-    return _page("term")
+    return symptoms("term")
 
 
 def symptoms(kind: str) -> Page:
     """Return the symptoms of a kind, "error", "warning" or "silent": what each means, what to try,
     the lesson.
-
-    Raises ValueError for another kind.
     """
-    if kind not in KINDS:
-        raise ValueError(
-            f"There are no symptoms of kind {kind!r}. Ask for one of {', '.join(KINDS)}."
-        )
-    return _page(kind)
+    return Page("\n\n".join(one.source for one in of_section(kind)))
 
 
 def contents() -> str:
@@ -69,7 +61,3 @@ def link_from_outside(one: Entry) -> str:
 def of_section(section: str) -> list[Entry]:
     """Return the entries of a section, in the order of the glossary."""
     return [one for one in entries() if one.section == section]
-
-
-def _page(section: str) -> Page:
-    return Page("\n\n".join(one.source for one in of_section(section)))

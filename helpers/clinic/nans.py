@@ -13,31 +13,22 @@ from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import is_plain, is_tensor, ran_as, read, type_name
 from helpers.answers import code
 from helpers.clinic.catalogue import DANGERS, Danger
-from helpers.clinic.facts import Finding
+from helpers.clinic.facts import Finding, finding
 from helpers.clinic.values import Event
 
-Held = dict[str, Any]
-
-
-def is_zero(held: Held, name: str) -> bool:
-    return is_number(held.get(name)) and bool((held[name].detach() == 0).any())
-
-
-def is_infinite(held: Held, name: str) -> bool:
-    return is_number(held.get(name)) and bool(torch.isinf(held[name].detach()).any())
-
-
-def is_low(held: Held, least: float) -> bool:
-    return is_number(held.get("self")) and bool((held["self"].detach() <= least).any())
-
-
-def is_root_of_zero(held: Held) -> bool:
-    exponent = held.get("exponent")
-    return isinstance(exponent, (int, float)) and exponent < 1 and is_low(held, 0)
-
-
-def is_at_one(held: Held) -> bool:
-    return is_number(held.get("self")) and bool((held["self"].detach().abs() >= 1).any())
+# of an operation: what of it shows that its slope, or the operation itself, has no number
+BAD: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor]]] = {
+    "Sqrt": ("result", lambda result: (result == 0) | result.isnan()),
+    "Log": ("self", lambda given: given <= 0),
+    "Div": ("other", lambda other: other == 0),
+    "Pow": ("self", lambda given: given <= 0),
+    "Exp": ("result", torch.isinf),
+    "Rsqrt": ("result", torch.isinf),
+    "Reciprocal": ("result", torch.isinf),
+    "Std": ("result", lambda result: (result == 0) | result.isnan()),
+    "Acos": ("self", lambda given: given.abs() >= 1),
+    "Asin": ("self", lambda given: given.abs() >= 1),
+}
 
 
 def is_number(thing: Any) -> bool:
@@ -45,21 +36,6 @@ def is_number(thing: Any) -> bool:
     if not is_tensor(thing) or not read(thing, "dtype").is_floating_point:
         return False
     return is_plain(thing) and not thing.is_meta
-
-
-# of an operation: when its slope, or the operation itself, has no number
-IS_BAD: dict[str, Callable[[Held], bool]] = {
-    "Sqrt": lambda held: is_zero(held, "result") or has_nan(held.get("result")),
-    "Log": lambda held: is_low(held, 0),
-    "Div": lambda held: is_zero(held, "other"),
-    "Pow": is_root_of_zero,
-    "Exp": lambda held: is_infinite(held, "result"),
-    "Rsqrt": lambda held: is_infinite(held, "result"),
-    "Reciprocal": lambda held: is_infinite(held, "result"),
-    "Std": lambda held: is_zero(held, "result") or has_nan(held.get("result")),
-    "Acos": is_at_one,
-    "Asin": is_at_one,
-}
 
 
 def has_nan(thing: Any) -> bool:
@@ -74,8 +50,13 @@ def kind_of(node: Any) -> str:
 def dangerous(nodes: Sequence[Any]) -> Any:
     """Return the earliest node whose saved values show that its slope, or it itself, has no number."""
     for node in sorted(nodes, key=ran_as):
-        kind = kind_of(node)
-        if kind in IS_BAD and IS_BAD[kind](values_held(node)):
+        if kind_of(node) not in BAD:
+            continue
+        name, is_bad = BAD[kind_of(node)]
+        held = values_held(node)
+        power = held.get("exponent", 0)
+        is_root = isinstance(power, (int, float)) and power < 1
+        if is_root and is_number(held.get(name)) and bool(is_bad(held[name].detach()).any()):
             return node
     return None
 
@@ -101,9 +82,7 @@ def nan_finding(events: Sequence[Event], kind: str, line: str, told: str) -> Fin
     events = exact or ([] if line else events)
     lines = [str(one) for one in events] or ([line] if line else [])
     name = next((one.name for one in events if one.name), "")
-    what = f"{kind.lower()}{' of ' + code(name) if name else ''}"
-    return Finding(
-        f"{told} It began at {what}. {known.why + '.' if known.why else ''}".strip(),
-        tuple(dict.fromkeys(lines))[:3],
-        known.remedy,
-    )
+    where = f"{kind.lower()}{' of ' + code(name) if name else ''}"
+    why = f" {known.why}." if known.why else ""
+    words = {"told": told, "where": where, "why": why, "remedy": known.remedy}
+    return finding("nan", lines[:3], **words)

@@ -15,7 +15,7 @@ from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.messages import first_sentence, type_name
 from helpers.answers import Card, bare, show
-from helpers.clinic.catalogue import Cause, Symptom, book
+from helpers.clinic.catalogue import SAID, Cause, Symptom, book
 from helpers.clinic.causes import found_in
 from helpers.clinic.errors import (
     cell_of,
@@ -24,6 +24,7 @@ from helpers.clinic.errors import (
     inside,
     is_error,
     last_error,
+    learners_lines,
     read_timed,
     text_of,
     traceback_of,
@@ -36,35 +37,6 @@ from helpers.clinic.heard import Heard, last_warning, listen
 from helpers.clinic.message_clues import clue
 from helpers.clinic.rerun import Watch, found_again, offer, run_again
 from helpers.clinic.sources import cells_in
-
-_NOTHING = (
-    "There is no error of a cell to look at. Run the cell that fails, and call diagnose() in the "
-    "next one. Or give it an exception: diagnose(error). For an error in a thread that is the only way."
-)
-_ODD = (
-    "diagnose was given {}. Give it an exception: diagnose(error). Or let it check a step: "
-    "diagnose(model, loss, optimizer)."
-)
-_INTERRUPTED = "You interrupted this, so nothing failed."
-_OLDER = (
-    "The cell before this one raised no error, so this is an older one, from cell [{}]. "
-    'If you mean a warning, give its words: diagnose("…").'
-)
-_PERHAPS_OLDER = (
-    "I cannot tell which cell raised this error, so it may be an older one. "
-    'If you mean a warning, give its words: diagnose("…").'
-)
-_NO_TRACEBACK = "This exception has no traceback, so nobody knows which line raised it."
-_NO_LOSS = (
-    "I had no loss, so I could not look at gradients. Compute the loss once more, do not call "
-    "backward() on it, and call diagnose(model, loss, optimizer)."
-)
-_NO_LINE = "The traceback has no line of yours that can be read, so none is shown here."
-_UNKNOWN = (
-    "The course does not treat this error, so I will not guess. Read the last line of the traceback, then "
-    "go up to the line of your own cell. The glossary lists the errors that the course knows, and find() searches it."
-)
-
 
 MOST_LINES = 3  # of the learner's, in one finding
 
@@ -109,7 +81,7 @@ def _checked(model: object, loss: object, optimizer: object) -> Card:
     look = "partly" if found else "right"
     count = "one thing" if len(found) == 1 else f"{len(found)} things"
     word = f"I found {count}" if found else "I found nothing wrong in this step"
-    note = _NO_LOSS if loss is None else ""
+    note = SAID["no_loss"] if loss is None else ""
     return _card(look, word, "", [f"{word}.", *lines, *figures, note])
 
 
@@ -126,11 +98,11 @@ def _diagnosed(error: object) -> Card:
         if warned is not None and is_newer(warned, error):
             return _of_warning(warned)
     if error is None:
-        return _nothing(_NOTHING)
+        return _nothing(SAID["nothing"])
     if issubclass(type(error), str):
         return _of_text(str.__getitem__(error, slice(10_000)))
     if not is_error(error):
-        return _nothing(_ODD.format(describe(error)))
+        return _nothing(SAID["odd"].format(describe(error)))
     read_timed(error)
     is_past = cells_ran_since(error)
     return _of_error(error, "" if was_given else _age(error, is_past), is_past is not False)
@@ -163,7 +135,7 @@ def _of_warning(warned: Heard) -> Card:
     if told:
         rest = [_lesson(symptom)]
     else:
-        rest = [_UNKNOWN] if symptom is None else [_means(symptom), *_advice(symptom)]
+        rest = [SAID["unknown"]] if symptom is None else [_means(symptom), *_advice(symptom)]
     now = len(cells_in(warned.space)) - 2
     is_old = warned.cell and warned.cell < now
     note = f"The cell before this one gave no warning. This one is from cell [{warned.cell}]."
@@ -182,8 +154,8 @@ def spot_of_warning(warned: Heard) -> Spot | None:
 def _age(error: BaseException, is_past: bool | None) -> str:
     """Say that the last error is an older one, or may be; "" if it is not."""
     if is_past is None:
-        return _PERHAPS_OLDER
-    return _OLDER.format(cell_of(error)) if is_past else ""
+        return SAID["perhaps_older"]
+    return SAID["older"].format(cell_of(error)) if is_past else ""
 
 
 def _nothing(text: str) -> Card:
@@ -194,7 +166,7 @@ def _of_text(text: str) -> Card:
     found = book().find((), text)
     head = first_sentence(text) or "an empty text"
     if not found:
-        return _card("partly", "Not known", head, [head, _UNKNOWN])
+        return _card("partly", "Not known", head, [head, SAID["unknown"]])
     page = [head, *_page(found, clue(text), [])]
     return _card("wrong", "A message", head, page, [_means(found), *_advice(found)])
 
@@ -208,16 +180,15 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
     for one in family(error):
         text = text_of(one)
         symptom = book().find(types_of(one), text)
-        told = _finding(one, error, is_past, watch)
+        near = one if learners_lines(traceback_of(one)) else error
+        facts = Facts(text, traceback_of(near), is_past)
+        told = _finding(facts, watch)
         if not symptom and not told:
             continue
         head = error if is_plain_words(error) else one
         is_same = one is error or is_plain_words(error)
         origin = [] if is_same else [_origin(one, error)]
-        look, asks = symptom.look if symptom else "", "does not require grad" in text
-        options = look, asks, is_past, bool(told)
-        seen = scene(traceback_of(one), *options)
-        seen = seen or scene(traceback_of(error), *options) or _no_scene(error)
+        seen = scene(facts, symptom.look if symptom else "", bool(told)) or _no_scene(error)
         if told:
             page = _with_scene(told, seen)
             return _of_head(head, [note, *page, *origin, _lesson(symptom)], [note, *page])
@@ -225,8 +196,8 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         page = [note, *_page(symptom, clue(text), [*origin, *seen, more])]
         first = [note, *seen[:1], _means(symptom), *seen[1:2], more, *_advice(symptom)]
         return _of_head(head, page, first)
-    seen = scene(traceback_of(error), is_past=is_past) or _no_scene(error)
-    unknown = _INTERRUPTED if issubclass(type(error), KeyboardInterrupt) else _UNKNOWN
+    seen = scene(Facts("", traceback_of(error), is_past)) or _no_scene(error)
+    unknown = SAID["interrupted"] if issubclass(type(error), KeyboardInterrupt) else SAID["unknown"]
     return _of_head(error, [note, unknown, *seen])
 
 
@@ -257,13 +228,9 @@ def _with_scene(told: list[str], seen: list[str]) -> list[str]:
     return [*told, where, *tensors]
 
 
-def _finding(
-    one: BaseException, error: BaseException, is_past: bool, watch: Watch | None
-) -> list[str]:
+def _finding(facts: Facts, watch: Watch | None) -> list[str]:
     """Return what the facts say of an error: what happened, where, and what to try."""
-    traceback = traceback_of(one) or traceback_of(error)
     try:
-        facts = Facts(text_of(one), traceback, is_past)
         with quietly():
             found = (found_again(facts, watch) if watch else None) or found_in(facts)
     except Exception:  # whatever a program is like: what is known without it is still said
@@ -283,7 +250,7 @@ def _no_scene(error: BaseException) -> list[str]:
     """Say why no line is shown; nothing of a warning, which has none."""
     if issubclass(type(error), Warning):
         return []
-    return ["", _NO_TRACEBACK if traceback_of(error) is None else _NO_LINE]
+    return ["", SAID["no_traceback"] if traceback_of(error) is None else SAID["no_line"]]
 
 
 def _of_head(error: BaseException, lines: list[str], first: Sequence[str] = ()) -> Card:

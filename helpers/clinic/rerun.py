@@ -28,17 +28,12 @@ from autograd_graphs.looking.torch_private import (
     type_name,
 )
 from autograd_graphs.looking.variable_names import variables
-from helpers.clinic.catalogue import CUTS
-from helpers.clinic.causes import AFTER_STEP, found_in, instead_of_edit, read_flag
+from helpers.clinic.catalogue import CUTS, FINDINGS, SAID, Cut
+from helpers.clinic.causes import found_in, instead_of_edit, read_flag
 from helpers.clinic.detectors import nodes_of, spoilt_by
-from helpers.clinic.errors import cell_of, frames_of
-from helpers.clinic.facts import Facts, Finding, Spot, each, quoted, spot_in
-from helpers.clinic.failed_backward import (
-    FailedBackward,
-    failed_backward,
-    is_freed,
-    perhaps_freed_by,
-)
+from helpers.clinic.errors import cell_of
+from helpers.clinic.facts import Facts, Finding, Spot, each, finding, quoted, spot_in
+from helpers.clinic.failed_backward import is_freed, perhaps_freed_by
 from helpers.clinic.rounds import made_in, names_read
 from helpers.clinic.sources import cells_before, cells_in
 from helpers.users_line import users_frame
@@ -152,21 +147,21 @@ def run_again(error: BaseException | None) -> tuple[str, BaseException | None, W
     """
     shell = shell_here()
     if shell is None:
-        return OUTSIDE, None, None
+        return SAID["outside"], None, None
     numbers = cells_to_run(error)
     if not numbers:
-        return NO_CELL, None, None
+        return SAID["no_cell"], None, None
     sources = [shell.user_ns["In"][number] for number in numbers]
     if any("rerun" in source for source in sources):
-        return ITSELF, None, None
+        return SAID["itself"], None, None
     try:
         made = [compiled(shell, *pair) for pair in zip(sources, numbers, strict=True)]
     except SyntaxError:
-        return WAITS, None, None
+        return SAID["waits"], None, None
     watch = Watch()
     new = run_watched(made, shell.user_ns, watch)
     told = f"I ran {cells(numbers)} once more and watched."
-    return (told, new, watch) if new else (f"{told} {ENDED}", None, None)
+    return (told, new, watch) if new else (f"{told} {SAID['ended']}", None, None)
 
 
 def compiled(shell: Any, source: str, number: int) -> CodeType:
@@ -218,29 +213,13 @@ def cells(numbers: list[int]) -> str:
     return f"{word} {' and '.join(f'[{one}]' for one in numbers)}"
 
 
-OUTSIDE = (
-    "I can run a cell once more only in a notebook. In a script, run the step again under "
-    "torch.autograd.detect_anomaly(). Then torch prints, before the error, the line of forward that "
-    "made the operation."
-)
-NO_CELL = "There is no error of a cell that I could run once more. Run the cell that fails first."
-ITSELF = "That cell asks for a rerun itself. Call diagnose(rerun=True) in a cell of its own."
-WAITS = "I cannot run that cell once more: it awaits something, or it is not valid Python."
-ENDED = (
-    "This time it ended without an error. So the error came from something that has changed since, "
-    "such as what a name holds, or a number drawn at random."
-)
-
-
 def offer(error: BaseException, text: str) -> str:
     """Return the sentence that offers to run the cell once more, where that would tell more."""
     numbers = cells_to_run(error) if any(form in text for form in FORMS) else []
     if not numbers:
         return ""
-    return (
-        f"I do not know yet which line did it. diagnose(rerun=True) runs {cells(numbers)} once more "
-        f"and watches. If {each(numbers, 'it trains, it trains', 'they train, they train')} once more."
-    )
+    trains = each(numbers, "it trains, it trains", "they train, they train")
+    return SAID["offer"].format(cells(numbers), trains)
 
 
 # ---------------------------------------------------------------- what was seen
@@ -248,12 +227,11 @@ def offer(error: BaseException, text: str) -> str:
 
 def found_again(facts: Facts, watch: Watch) -> Finding | None:
     """Return what was seen that explains an error."""
-    call = failed_backward(frames_of(facts.traceback))
-    if call is None or facts.spot is None:
+    if facts.call is None or facts.spot is None:
         return None
     for form, explain in zip(FORMS, (edited, freed, lost), strict=True):
         if form in facts.text:
-            return explain(facts, call, watch)
+            return explain(facts, watch)
     return None
 
 
@@ -265,9 +243,9 @@ def maker(node: Any) -> Seen | None:
     return of_node(node, "metadata").get(SEEN_BY)
 
 
-def edited(facts: Facts, call: FailedBackward, watch: Watch) -> Finding | None:
+def edited(facts: Facts, watch: Watch) -> Finding | None:
     """Tell which line edited a saved tensor, and which operation had saved it."""
-    for node in nodes_of(call.roots):
+    for node in nodes_of(facts.call.roots):
         _, places = spoilt_by([node])
         seen = maker(node)
         edits = [one for place in places for one in watch.edits.get(place, ())]
@@ -278,60 +256,42 @@ def edited(facts: Facts, call: FailedBackward, watch: Watch) -> Finding | None:
 
 
 def edit_told(node: Any, saver: Spot | None, edit: Seen, spot: Spot) -> Finding:
-    lines = tuple(dict.fromkeys(map(str, filter(None, (spot, saver)))))
-    what = quoted(edit.name, "A tensor")
-    told = f"{what} was edited in place here, after {type_name(node)} had saved it for backward()."
-    if len(lines) > 1:
-        told = f"{what} was edited in place on the first of these lines, after the operation on "
-        told += "the second one had saved it for backward()."
-    if ".step(" in str(spot):
-        return Finding(told, lines, AFTER_STEP)
+    lines = list(dict.fromkeys(map(str, filter(None, (spot, saver)))))
     word = "assign" if edit.word == "__setitem__" else edit.word
-    return Finding(told, lines, instead_of_edit(word, edit.name or "y", spot.stmt))
+    remedy = instead_of_edit(word, edit.name or "y", spot.stmt)
+    if ".step(" in str(spot):
+        remedy = FINDINGS["stepped"]["try"]
+    kind = each(lines, "edited_seen", "edited_after")
+    what = quoted(edit.name, "A tensor")
+    return finding(kind, lines, what=what, node=type_name(node), remedy=remedy)
 
 
-def freed(facts: Facts, call: FailedBackward, watch: Watch) -> Finding | None:
+def freed(facts: Facts, watch: Watch) -> Finding | None:
     """Tell which operation's saved tensors were freed before the call that failed."""
-    own = perhaps_freed_by(call, ())
+    own = perhaps_freed_by(facts.call, ())
     if own is None:
         return None
     ids = {id(one) for one in own}
-    gone = [one for one in nodes_of(call.roots) if is_freed(one) and id(one) not in ids]
+    gone = [one for one in nodes_of(facts.call.roots) if is_freed(one) and id(one) not in ids]
     if not gone:
         return None
-    spot = spot_at(facts, maker(gone[0]))
-    if spot is None and (found := found_in(facts)):
-        return found
-    told = (
-        "An earlier backward() went through the operation on the first of these lines and freed "
-        "what it had saved. The backward() on the second one needs that again."
-    )
-    if spot is None:
-        told = (
-            "This backward() went back into a part of the graph that was made before the cell ran: "
-            f"{type_name(gone[0])} is part of it. An earlier backward() had freed what it saved."
-        )
-    return Finding(
-        told,
-        tuple(map(str, filter(None, (spot, facts.spot)))),
-        "compute that part again before each backward(), or detach() what should stay fixed",
-    )
+    if spot := spot_at(facts, maker(gone[0])):
+        return finding("freed_here", [spot, facts.spot])
+    return found_in(facts) or finding("freed_elsewhere", [facts.spot], node=type_name(gone[0]))
 
 
-def lost(facts: Facts, call: FailedBackward, watch: Watch) -> Finding | None:
+def lost(facts: Facts, watch: Watch) -> Finding | None:
     """Tell at which line the value that backward() starts from left its graph."""
-    root = next((one for one in call.roots if one in watch.lost), None)
+    root = next((one for one in facts.call.roots if one in watch.lost), None)
     seen = watch.left if root is None else watch.lost[root]
     spot = spot_at(facts, seen)
     if spot is None:
         return None
     cut = CUTS.get("compare" if seen.word in COMPARE else seen.word)
-    why = cut.why if cut else f"{seen.word}() gives a result that has no graph"
-    if not seen.records:
-        why = "grad mode is off there, so no graph is recorded"
-    told = "The graph of what backward() starts from ended"
-    if root is None:
-        told = "What backward() starts from has no graph. The last value that was taken out of its "
-        told += "graph as a number or an array was taken out"
-    told += f" at {quoted(seen.name, 'this line')}: {why}."
-    return Finding(told, (str(spot),), cut.remedy if cut else "leave that out before the loss")
+    cut = cut or Cut(
+        f"{seen.word}() gives a result that has no graph", "leave that out before the loss"
+    )
+    why = cut.why if seen.records else "grad mode is off there, so no graph is recorded"
+    kind = "lost_before" if root is None else "lost_seen"
+    where = quoted(seen.name, "this line")
+    return finding(kind, [spot], where=where, why=why, remedy=cut.remedy)

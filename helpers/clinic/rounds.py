@@ -16,7 +16,7 @@ from autograd_graphs.looking.torch_private import is_a
 from helpers.clinic.earlier_lines import LOOPS, heads
 from helpers.clinic.facts import places
 from helpers.clinic.sources import Place
-from helpers.clinic.values import called, dotted, flat, owner_of, targets
+from helpers.clinic.values import called, dotted, flat, mentions, owner_of, targets
 
 LEARNING = (torch.nn.Module, torch.optim.Optimizer)
 SCALARS = {"item", "tolist", "detach", "numpy", "float", "int", "len"}
@@ -24,13 +24,11 @@ SCALARS = {"item", "tolist", "detach", "numpy", "float", "int", "len"}
 
 @dataclass(frozen=True)
 class Habit:
-    """Hold something that a loop does in every round: a "wrong" order, or what is "kept"."""
+    """Hold something that a loop does in every round: what is "kept", or a finding's name."""
 
     kind: str
     name: str
     line: str
-    what: str = ""
-    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,13 @@ class Act:
     stmt: ast.stmt
     call: ast.Call
     block: tuple[ast.stmt, ...]
+
+    @property
+    def is_retaining(self) -> bool:
+        return self.kind == "backward" and "retain_graph=True" in ast.unparse(self.call)
+
+    def habit(self, kind: str, place: Place) -> Habit:
+        return Habit(kind, self.name, place.line(self.stmt))
 
 
 def in_rounds(health: Any) -> list[Habit]:
@@ -96,10 +101,8 @@ def habits(place: Place, loop: ast.stmt, body: list) -> Iterator[Habit]:
     acts = list(acts_in(body))
     if not any(act.kind == "backward" for act in acts):
         return
-    inner = [stmt for stmt, _ in body if isinstance(stmt, LOOPS)]
-    is_outer = any(
-        act.kind == "backward" and any(one in act.block for one in inner) for act in acts
-    )
+    inner = {stmt for stmt, _ in body if isinstance(stmt, LOOPS)}
+    is_outer = any(act.kind == "backward" and inner & set(act.block) for act in acts)
     is_function = isinstance(loop, ast.FunctionDef)
     local = names_bound(loop, body) if is_function else set()
     yield from [one for one in kept(place, body) if one.name.partition(".")[0] not in local]
@@ -132,115 +135,48 @@ def order(place: Place, acts: list[Act], body: list, is_function: bool) -> Itera
     out its caller may do.
     """
     kinds = [act.kind for act in acts]
-    if "backward" in kinds and "step" in kinds:
-        back = kinds.index("backward")
-        step = kinds.index("step", back) if "step" in kinds[back:] else -1
-        if step > back:
-            yield from between(place, acts[back + 1 : step], acts[step].name)
-        if not is_function:
-            yield from over_rounds(place, acts, body, step > back)
-    yield from back_twice(place, acts, body)
-    for act in acts:
-        if act.kind == "backward" and keeps_graph(act.call):
-            yield Habit(
-                "wrong",
-                act.name,
-                place.line(act.stmt),
-                "backward(retain_graph=True) keeps the graph of every round until its loss is gone. "
-                "That costs memory, and it hides that a second backward() goes back through an old "
-                "graph.",
-                "leave retain_graph out, if nothing goes back through this graph again",
-            )
+    back = kinds.index("backward")
+    step = kinds.index("step", back) if "step" in kinds[back:] else -1
+    for act in acts[back + 1 : max(step, 0)]:
+        if act.kind == "zero" and act.name == acts[step].name:
+            yield act.habit("emptied", place)
+    if not is_function and "step" in kinds:
+        if step > back and "zero" not in kinds and not empties(body):
+            yield acts[back].habit("never_emptied", place)
+        if is_not_divided(acts[back], acts[kinds.index("step")], body):
+            yield acts[back].habit("not_divided", place)
+    yield from [act.habit("back_twice", place) for act in back_twice(acts, body)]
+    yield from [act.habit("retained", place) for act in acts if act.is_retaining]
 
 
-def over_rounds(place: Place, acts: list[Act], body: list, is_stepped: bool) -> Iterator[Habit]:
-    """Tell of gradients that add up over the rounds of a loop."""
-    kinds = [act.kind for act in acts]
-    if is_stepped and "zero" not in kinds and not empties(body):
-        yield never_emptied(place, acts[kinds.index("backward")])
-    yield from not_divided(place, acts, body)
-
-
-def between(place: Place, acts: list[Act], stepped: str) -> Iterator[Habit]:
-    """Tell of gradients that are emptied before they were used, those of the same optimizer."""
-    for act in acts:
-        if act.kind == "zero" and act.name == stepped:
-            yield Habit(
-                "wrong",
-                act.name,
-                place.line(act.stmt),
-                "zero_grad() stands between backward() and step(). It throws the gradients away "
-                "before step() can use them, so nothing learns.",
-                "empty the gradients before backward(), or after step()",
-            )
-
-
-def back_twice(place: Place, acts: list[Act], body: list) -> Iterator[Habit]:
-    """Tell of a loss that a round goes back from twice, without computing it anew."""
+def back_twice(acts: list[Act], body: list) -> Iterator[Act]:
+    """Yield the calls that go back from a loss once more, without computing it anew."""
     back = [act for act in acts if act.kind == "backward" and act.name]
     for first, second in pairwise(back):
-        between = [
-            stmt for stmt, _ in body if first.stmt.lineno < stmt.lineno <= second.stmt.lineno
-        ]
+        between = [one for one, _ in body if first.stmt.lineno < one.lineno <= second.stmt.lineno]
         made = {name for stmt in between for name, _ in targets(stmt)}
         is_same = first.name == second.name and first.block == second.block
         if is_same and first.name not in made:
-            yield Habit(
-                "wrong",
-                first.name,
-                place.line(second.stmt),
-                f"Each round goes back from {first.name} twice, so its gradients are added to .grad "
-                "twice and are twice as large.",
-                "call backward() once for each loss",
-            )
+            yield second
 
 
-def never_emptied(place: Place, act: Act) -> Habit:
-    return Habit(
-        "wrong",
-        act.name,
-        place.line(act.stmt),
-        "This loop never empties the gradients: no zero_grad() stands in it. backward() adds to "
-        ".grad, so each step uses the sum of all rounds so far.",
-        "call optimizer.zero_grad() in each round, before backward()",
-    )
-
-
-def not_divided(place: Place, acts: list[Act], body: list) -> Iterator[Habit]:
-    """Tell of gradients of several rounds that are added up, where nothing divides the loss."""
-    step = next(act for act in acts if act.kind == "step")
-    back = next(act for act in acts if act.kind == "backward")
+def is_not_divided(back: Act, step: Act, body: list) -> bool:
+    """Say whether gradients of several rounds are added up, and nothing divides the loss."""
     tests = [one.test for one in step.block if isinstance(one, ast.If)]
-    is_each = not any(isinstance(node, ast.Mod) for test in tests for node in ast.walk(test))
+    is_each = not any(holds(test, ast.Mod) for test in tests)
     if is_each or len(back.block) >= len(step.block):
-        return
-    for stmt, _ in body:
-        if any(isinstance(node, ast.Div) for node in ast.walk(stmt)):
-            return
-    yield Habit(
-        "wrong",
-        back.name,
-        place.line(back.stmt),
-        "This loop adds up the gradients of several rounds before each step(), and nothing divides "
-        "the loss by their number. The sum is that many times as large as the mean.",
-        "write (loss / number_of_rounds).backward()",
-    )
+        return False
+    return not any(holds(stmt, ast.Div) for stmt, _ in body)
+
+
+def holds(tree: ast.AST, kind: type) -> bool:
+    return any(isinstance(node, kind) for node in ast.walk(tree))
 
 
 def empties(body: list) -> bool:
     """Say whether a loop empties gradients in another way: p.grad = None, or zero_()."""
-    for stmt, _ in body:
-        for node in ast.walk(stmt):
-            if isinstance(node, ast.Attribute) and node.attr == "grad":
-                return True
-    return False
-
-
-def keeps_graph(call: ast.Call) -> bool:
-    return any(
-        one.arg == "retain_graph" and getattr(one.value, "value", None) is True
-        for one in call.keywords
-    )
+    nodes = [node for stmt, _ in body for node in ast.walk(stmt)]
+    return any(getattr(node, "attr", "") == "grad" for node in nodes)
 
 
 def grows(stmt: ast.stmt) -> bool:
@@ -261,12 +197,12 @@ def is_scalar(given: list[ast.expr]) -> bool:
 def kept(place: Place, body: list) -> Iterator[Habit]:
     """Tell what a loop collects: a list that grows, a sum that goes on."""
     for stmt, _ in body:
+        names = []
         if isinstance(stmt, ast.AugAssign) and isinstance(stmt.op, ast.Add):
-            yield Habit("kept", dotted(stmt.target), place.line(stmt))
+            names = [dotted(stmt.target)]
         if grows(stmt) and not is_scalar(stmt.value.args):
-            yield Habit("kept", dotted(stmt.value.func.value), place.line(stmt))
+            names = [dotted(stmt.value.func.value)]
         if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.BinOp):
-            names = {dotted(one) for one in ast.walk(stmt.value) if isinstance(one, ast.Name)}
-            for target in stmt.targets:
-                if dotted(target) in names:
-                    yield Habit("kept", dotted(target), place.line(stmt))
+            names = [name for name in map(dotted, stmt.targets) if mentions(stmt.value, name)]
+        for name in names:
+            yield Habit("kept", name, place.line(stmt))

@@ -19,16 +19,7 @@ from helpers.clinic.catalogue import book
 from helpers.clinic.entries import Entry, entries
 
 MOST = 3  # entries that a search shows
-_COMMON = (
-    "a about after all already also always am an and any anyone are as at be because been before being but by"
-    " can cannot cant could did didnt do does doesnt doing done dont else even every for from get gets getting give"
-    " gives go goes got had has have havent help how i if in instead into is isnt it its just know like make me my"
-    " must now of on only or our out please print prints question should so some still such than that the them then"
-    " made say says there they thing this though to too try trying use used using very want was way we were what whats when where"
-    " which while who why will with without wont work works working would wrong you your"
-    " equivalent flax jax keras python pytorch tensorflow tf torch"
-)
-COMMON = set(_COMMON.split())
+COMMON = set(book().common.split())
 WORD = re.compile(r"[^\W\d]\w*(?:-\w+)*")
 PARTS = re.compile(r"[_-]+|(?<=[a-z])(?=[A-Z])|(?<=[a-z]{3})(?=\d+$)")
 INPLACE = re.compile(r"(?<=[\w)\] ])[-+*/]=|(?<=\])\s*=(?!=)")  # x += 1, x[0] = 1
@@ -97,7 +88,9 @@ def nearest(text: str, count: int = 3) -> list[Entry]:
     """Return the terms whose names are most like a text."""
     asked = normal(text)[:100]
     terms = [one for one in entries() if one.section == "term"]
-    return sorted(terms, key=lambda one: -likeness(asked, normal(one.name)))[:count]
+    alike = [SequenceMatcher(None, asked, normal(one.name), False).ratio() for one in terms]
+    ranked = sorted(zip(alike, terms, strict=True), key=lambda pair: -pair[0])
+    return [one for _, one in ranked[:count]]
 
 
 def decisive(text: str) -> str:
@@ -248,7 +241,3 @@ def _bears(name: frozenset[str], known: list[dict[str, float]]) -> bool:
     """Say whether a name has all the known words that were typed: two of them, or all of its own."""
     is_enough = len(known) >= min(2, len(name)) > 0
     return is_enough and all(name & set(forms) for forms in known)
-
-
-def likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()

@@ -5,11 +5,13 @@ a line stands in.
 from __future__ import annotations
 
 import ast
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
+from autograd_graphs.looking.running_code import runs
 from autograd_graphs.looking.source import scope_of
 from autograd_graphs.looking.statements import Text, lines_of
 from autograd_graphs.text import visible
@@ -67,6 +69,17 @@ def around(module: ast.Module, number: int) -> Any:
     functions = [one for one in ast.walk(module) if isinstance(one, ast.FunctionDef)]
     inside = [one for one in functions if one.lineno < number <= one.end_lineno]
     return max(inside, key=lambda one: one.lineno, default=module)
+
+
+def is_as_it_ran(made: CodeType, number: int) -> bool:
+    """Say whether the text of a line is the one that ran: a cell's is, a file may be edited since."""
+    if not os.path.isfile(made.co_filename):
+        return True
+    lines = tuple([line.rstrip("\r\n") for line in lines_of(made.co_filename)])
+    try:
+        return runs(lines, number, made)
+    except (SyntaxError, ValueError):
+        return False
 
 
 @lru_cache(maxsize=256)

@@ -25,6 +25,7 @@ from helpers.users_line import is_users
 DEEPEST = 24  # calls within calls
 MOST_EVENTS = 300
 MOST_LOOPED = 30  # modules of one loop
+MOST_ENTRIES = 100  # of one list or dict
 MODES = {"no_grad", "inference_mode", "set_grad_enabled"}
 BUILTINS = {"float": "float()", "int": "int()"}
 ABOUT = {"shape", "size", "dtype", "device", "ndim", "dim", "numel", "len", "grad", "range"}
@@ -243,10 +244,11 @@ class Values:
         self._busy.add(key)
         found, is_bound = self._bindings(scope, name, stop)
         self._busy.discard(key)
-        if is_bound and scope.is_live:
-            found |= leaf_id(scope.space.get(name))
+        thing = scope.space.get(name)
+        if is_bound and scope.is_live and is_tensor(thing) and read(thing, "is_leaf"):
+            found |= ids_of(thing)  # whatever line made it, gradients end there
         if not is_bound:
-            found = scope.given[name] if name in scope.given else ids_of(scope.space.get(name))
+            found = scope.given[name] if name in scope.given else ids_of(thing)
         self._done[key] = found
         return found
 
@@ -289,12 +291,18 @@ class Values:
                 self._note("edit", "assign", name, found)
             else:
                 self._carried(scope, nr, found)
-        for mode in (*scope.modes, *modes_of(blocks)):
-            if mode == "enable_grad":
-                break
-            found = self._cut(scope, mode, value, found, name)
+        found = self._under_modes(scope, blocks, value, found, name)
         self._here.pop()
         return found
+
+    def _under_modes(
+        self, scope: Scope, blocks: Any, expr: ast.expr, ids: frozenset[int], name: str = ""
+    ) -> frozenset[int]:
+        for mode in (*modes_of(blocks), *scope.modes):
+            if mode == "enable_grad":
+                break
+            ids = self._cut(scope, mode, expr, ids, name)
+        return ids
 
     def _carried(self, scope: Scope, nr: int, ids: frozenset[int]) -> None:
         """Note which names a statement hands from round to round."""
@@ -351,10 +359,6 @@ class Values:
             if one.arg == "inplace" and getattr(one.value, "value", False) is True:
                 self._note("edit", word, first, came)
 
-    def _edits_by_module(self, module: Any, call: ast.Call, came: frozenset[int]) -> None:
-        for path, part in inplace_parts(module):
-            self._note("edit", type(part).__name__, "" if path else first_given(call), came)
-
     def _module(
         self, scope: Scope, module: Any, given: list, named: dict, came: frozenset[int]
     ) -> frozenset[int]:
@@ -363,11 +367,9 @@ class Values:
         if made is not None:
             return made
         self._note("op", type(module).__name__, "", came)
-        inner = object.__getattribute__(module, "__dict__").get("_modules", {})
-        found = came | {id(one) for _, one in parameters(module) if read(one, "requires_grad")}
-        for part in inner.values():
-            if is_module(part):
-                found |= self._module(scope, part, [found], {}, found)
+        found = came | ids_of(module)
+        for part in modules_in(module):
+            found |= self._module(scope, part, [found], {}, found)
         return found
 
     def _learners(
@@ -376,7 +378,9 @@ class Values:
         """Follow a call of a module, or of a function or method of the learner's; else None."""
         if is_module(thing):
             came = frozenset().union(*given, *named.values())
-            self._edits_by_module(thing, call, came)
+            for path, part in inplace_parts(thing):
+                name = "" if path else first_given(call)
+                self._note("edit", type(part).__name__, name, came)
             return self._module(scope, thing, given, named, came)
         if isinstance(thing, MethodType):
             owner = thing.__self__
@@ -413,12 +417,8 @@ class Values:
         for nr, (stmt, blocks, place) in reversed(list(enumerate(scope.body))):
             if value := handed_out(stmt):
                 self._here.append((place, stmt))
-                came = self.of(scope, value, nr)
-                for mode in (*scope.modes, *modes_of(blocks)):
-                    if mode != "enable_grad":
-                        came = self._cut(scope, mode, value, came)
+                found |= self._under_modes(scope, blocks, value, self.of(scope, value, nr))
                 self._here.pop()
-                found |= came
         self._depth -= 1
         return found
 
@@ -439,7 +439,7 @@ class Values:
             names = [one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)]
             for expr in ast.walk(loop.iter) if func.id in names else ():
                 if modules := modules_in(self.thing(scope, expr)):
-                    return modules
+                    return modules[:MOST_LOOPED]
         return []
 
     def _cut(
@@ -543,13 +543,10 @@ def mode_of(expr: ast.expr) -> str:
 
 def inplace_parts(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parts of a module, of torch's own classes, that edit their input in place."""
-    if attribute(module, "inplace") is True:
-        yield "", module
-    inner = object.__getattribute__(module, "__dict__").get("_modules", {})
-    if type(module) is torch.nn.Sequential:
-        for path, part in inner.items():
-            if is_module(part) and attribute(part, "inplace") is True:
-                yield path, part
+    inner = attribute(module, "_modules") if type(module) is torch.nn.Sequential else {}
+    for path, part in {"": module, **inner}.items():
+        if is_module(part) and attribute(part, "inplace") is True:
+            yield path, part
 
 
 def is_learners(thing: Any) -> bool:
@@ -603,7 +600,7 @@ def of_class(thing: Any, name: str) -> Any:
 def entry(thing: Any, key: Any) -> Any:
     """Return an entry of a list, a dict, a Sequential or a ModuleList."""
     if is_module(thing):
-        inner = object.__getattribute__(thing, "__dict__").get("_modules", {})
+        inner = attribute(thing, "_modules") or {}
         names = list(inner)
         if type(key) is int and -len(names) <= key < len(names):
             return inner[names[key]]
@@ -614,17 +611,11 @@ def entry(thing: Any, key: Any) -> Any:
 
 
 def modules_in(thing: Any) -> list[Any]:
-    """Return the first modules that a list, a ModuleList or another module has."""
+    """Return the modules that a list, a ModuleList or another module has."""
     inner = thing if type(thing) in (list, tuple) else ()
     if is_module(thing):
-        inner = object.__getattribute__(thing, "__dict__").get("_modules", {}).values()
-    return [one for one in inner if is_module(one)][:MOST_LOOPED]
-
-
-def leaf_id(thing: Any) -> frozenset[int]:
-    """Return the id of a leaf that requires grad: whatever line made it, gradients end there."""
-    is_leaf = is_tensor(thing) and read(thing, "is_leaf") and read(thing, "requires_grad")
-    return frozenset([id(thing)] if is_leaf else [])
+        inner = (attribute(thing, "_modules") or {}).values()
+    return [one for one in inner if is_module(one)]
 
 
 def ids_of(thing: Any) -> frozenset[int]:
@@ -632,10 +623,9 @@ def ids_of(thing: Any) -> frozenset[int]:
     if is_tensor(thing):
         return frozenset([id(thing)] if read(thing, "requires_grad") else [])
     if is_module(thing):
-        found = [one for _, one in parameters(thing)]
-        return frozenset(id(one) for one in found if read(one, "requires_grad"))
-    if type(thing) in (list, tuple):
-        return frozenset().union(*map(ids_of, thing[:100]))
-    if type(thing) is dict:
-        return frozenset().union(*map(ids_of, list(thing.values())[:100]))
-    return frozenset()
+        thing = [one for _, one in parameters(thing)]
+    elif type(thing) in (dict, list, tuple):
+        thing = list(thing.values() if type(thing) is dict else thing)[:MOST_ENTRIES]
+    else:
+        return frozenset()
+    return frozenset().union(*map(ids_of, thing))

@@ -17,7 +17,7 @@ from helpers.answers import listed
 from helpers.clinic.catalogue import DANGERS, Danger
 from helpers.clinic.nans import dangerous, kind_of
 from helpers.own_loop.account import Account
-from helpers.own_loop.graphs import in_reach, walk_from
+from helpers.own_loop.graphs import in_reach, span, walk_from
 from helpers.own_loop.mistakes import Notes
 from helpers.users_line import UsersLine, line_like
 
@@ -180,8 +180,7 @@ def line_of(known: Danger, frame: FrameType | None, line: UsersLine | None) -> U
     words = [word for word in known.words if word.islower()]
     if frame is None or line is None or not words:
         return None
-    numbers = [number for _, _, number in frame.f_code.co_lines() if number]
     called = rf"\b({'|'.join(map(re.escape, words))})\("
-    first = line_like(line.filename, min(numbers), line.number, called)
+    first = line_like(line.filename, span(frame)[0], line.number, called)
     again = first and line_like(line.filename, first.number + 1, line.number, called)
     return None if again else first

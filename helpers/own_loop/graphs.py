@@ -182,13 +182,18 @@ def entries(thing: Any) -> list[Any]:
 
 def filling_line(frame: FrameType | None, name: str) -> UsersLine | None:
     """Return the line that puts something into a container, or adds to a sum."""
-    if frame is None:
-        return None
     named = rf"(?<![\w.]){re.escape(name)}\s*"
     adds = rf"{named}(\[.*\]\s*)?(\.append\(|\.extend\(|\+=)"
     puts = rf"{adds}|{named}=[^=].*\b{re.escape(name)}\b|{named}\[.*\]\s*=[^=]"
-    numbers = [number for _, _, number in frame.f_code.co_lines() if number]
-    return line_like(frame.f_code.co_filename, min(numbers), max(numbers), puts)
+    first, last = span(frame)
+    return frame and line_like(frame.f_code.co_filename, first, last, puts)
+
+
+def span(frame: FrameType | None) -> tuple[int, int]:
+    """Return the first and the last line of what a frame runs."""
+    lines = frame.f_code.co_lines() if frame else ()
+    numbers = [number for _, _, number in lines if number]
+    return min(numbers, default=0), max(numbers, default=0)
 
 
 def hooks_of(models: Sequence[torch.nn.Module]) -> dict[int, Any]:

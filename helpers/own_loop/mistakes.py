@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
 from autograd_graphs.looking.variable_names import parameters
@@ -14,43 +16,7 @@ from helpers.own_loop.account import Account
 from helpers.users_line import UsersLine
 
 Line = UsersLine | None
-SAID = {
-    "not emptied": "backward() added to gradients that were left from before. "
-    "Call zero_grad() {when}, before backward().",
-    "emptied": "The gradients were emptied between backward() and step(){place}, so step() found "
-    "none. Call zero_grad() before backward(), or after step().",
-    "no backward": "step() ran without a backward() before it, so it had no new gradients. "
-    "Call loss.backward() before every step().",
-    "unreached": "step() found no gradients: backward() reached no parameter of this optimizer. "
-    "Look for detach(), no_grad() or item() between the model and the loss, and check which "
-    "parameters the optimizer was made with.",
-    "no step": "backward() ran {backwards} times, and step() never ran. "
-    "Call step() after backward().",
-    "twice": "backward() ran twice from the same loss in one round, so its gradients count "
-    "double. Leave one of the two calls out.",
-    "kept": "{name} keeps the graphs of earlier rounds alive. "
-    "Where you store a loss or add it up, take loss.item() or loss.detach().",
-    "reaches back": "The graph of this loss reaches back into earlier rounds, so backward() walks "
-    "through these, too. Detach what one round hands to the next, such as a hidden state.",
-    "hooks": "The model gets new hooks in every round: {count} by now. Each of them runs in every "
-    "round from then on. Register a hook once, before the loop, or remove it in the same round.",
-    "others": "The optimizer does not hold {missing}, which got gradients, but holds {foreign} "
-    "that the model does not have. Make the optimizer after the last change of the model.",
-    "eval": "You train the model in eval mode: dropout is off, or batch norm uses its running "
-    "averages. Call model.train() before the loop, and after each evaluation.",
-    "retained": "retain_graph=True kept the saved tensors of this graph, and nothing went through "
-    "it again. Leave the flag out.",
-    "loss not finite": "Here the loss became {what} for the first time. {before} {why}",
-    "gradient not finite": "Here the gradient of {names} became {what} for the first time, and the "
-    "loss was still a number. Run the rounds up to this one again under "
-    "torch.autograd.set_detect_anomaly(True): it names the operation.",
-    "weight not finite": "{who} made {names} {what}, and all gradients had been finite. "
-    "Take a smaller learning rate.",
-    "began not finite": "{names} had a number that is {what} before the first step. "
-    "Look at how the weights were made or loaded.",
-    "never reached": "No backward() gave a gradient to {names}. Look whether the loss depends on "
-    "that, or freeze it.",
-}  # fmt: skip
+SAID = tomllib.loads((files("helpers.own_loop") / "mistakes.toml").read_text("utf-8"))
 NOTES = {"retained", "never reached"}  # worth a look; a loop may want it so
 SEEN_NOW_AND_THEN = {"kept", "reaches back", "hooks", "others", "eval"}  # when graphs are looked at
 
