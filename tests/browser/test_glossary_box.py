@@ -24,7 +24,7 @@ TOP = """() => { const room = document.querySelector('.jp-WindowedPanel-outer');
     room.dispatchEvent(new WheelEvent('wheel', { bubbles: true })); // whoever turns the wheel is let go
     room.scrollTop = 0; }"""
 COUNT = len(entries())
-PICKED = entries()[1::9]
+PICKED = entries()[1::30]  # of each section
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_it_works_from_disk_in_what_is_published(chromium, built_pages, tmp_path
         page = watch.page
         page.goto(path.as_uri())
         assert page.locator(FIELD).count() == 1
-        for one in PICKED[::3]:
+        for one in PICKED[::2]:
             page.fill(FIELD, one.name)
             page.locator(".glossary-box li:not([hidden]) > a").first.click()
             page.wait_for_function(AT_HEADING)
