@@ -18,6 +18,7 @@ from helpers.answers import code
 from helpers.clinic.sources import Place
 from helpers.clinic.values import Scope, called
 
+MOST = 2_000  # statements that are read
 MAYBE = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.TryStar, ast.Match)
 GRAD_MODES = {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled"}
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -73,7 +74,7 @@ def statements(scope: Scope, nr: int) -> Iterator[Line]:
     stop, around, here = scope.body[nr]
     loops = [one for one in around if isinstance(one, LOOPS)]
     failed = failures()
-    for stmt, blocks, place in scope.body[:nr]:
+    for stmt, blocks, place in scope.body[max(0, nr - MOST) : nr]:
         is_ended = place is here or (failed is not None and place.cell not in failed)
         if stmt in loops[:1]:
             yield from earlier_rounds(scope, stmt, stop)
