@@ -61,6 +61,7 @@ def built_pages(tmp_path_factory):
 LESSONS, LABS = ("05", "08"), ("lifecycle", "leaves")
 SIZES = ("833x600", "1440x900")
 AT_LENGTH = ("test_labs", "test_worksheets", "test_publish", "test_old_copies", "test_player")
+AT_LENGTH += ("test_last_place",)
 # Long ones whose fault a shorter test finds, too: file, and how a name begins.
 LONG = (
     ("test_axe", r".*08_detach"),

@@ -3,6 +3,9 @@
 Its outputs are written by hand, and no kernel would give them: `made_up_lesson` can be run.
 """
 
+from copy import deepcopy
+from functools import cache
+
 import nbformat
 from made_up_lesson import code, error, exercise, lesson, picture, result, stream, text
 from notebook_rules.duration import minutes, with_minutes
@@ -167,7 +170,12 @@ def cells():
 
 
 def notebook():
-    """Return the whole notebook as nbformat reads it, counts and minutes set."""
+    """Return the whole notebook as nbformat reads it, counts and minutes set; a new one each time."""
+    return deepcopy(_notebook())
+
+
+@cache
+def _notebook():
     made = nbformat.from_dict(
         {"cells": cells(), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     )

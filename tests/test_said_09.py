@@ -136,7 +136,7 @@ def test_an_edit_breaks_backward_where_the_result_was_saved():
     says("q11-because", "overwrites a tensor that a node has saved and still needs")
     says("q11-because", "saved its input, and *Linear* its input and its weight.")
     says("q11-notes", "The node of a ReLU saved its result.", "(Yes, it saved its input.)")
-    says("09.5", "`nn.ReLU`, `nn.Tanh` and `nn.Sigmoid` save their results")
+    says("09.5", "`nn.Tanh` and `nn.Sigmoid` save their results", "before it has saved its result")
     kinds = nn.ReLU(), nn.Tanh(), nn.Sigmoid(), nn.Softplus(), nn.Linear(2, 2), nn.BatchNorm1d(2)
     saved = [saved_by(layer) for layer in kinds]
     assert saved[:3] == [{"result"}] * 3
