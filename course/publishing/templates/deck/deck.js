@@ -10,17 +10,17 @@ function show(slide, step) {
   slide.classList.toggle("working", slide.matches(".lab:has(.asked)") && step > 0 && step < last);
   for (const one of slide.querySelectorAll("[data-at]")) one.classList.toggle("on", step >= +one.dataset.at && step <= +(one.dataset.until ?? last));
   placeOptions(slide);
-  walk(slide, step);
+  const isPressed = Boolean(slide.dataset.walks?.replaceAll(",", ""));
+  if (isPressed) walk(slide, step);
   walked(slide, [], "[data-at]:not(.on) .player-room"); // what is not seen yet begins anew
-  for (const one of slide.querySelectorAll("[data-at]:has(.player)")) if (step > +one.dataset.at) playToTheEnd(one);
+  for (const one of slide.querySelectorAll("[data-at]:has(.player)")) if (!isPressed && step > +one.dataset.at) playToTheEnd(one);
   for (const one of slide.querySelectorAll("aside.say")) one.classList.toggle("notes", +one.dataset.step === step);
 }
 
 // Press in a lab what is pressed at this step; where nothing is, it stays as somebody left it.
 function walk(slide, step) {
-  const walks = slide.dataset.walks?.split(",");
-  if (!walks?.some(Boolean) || walks[step] === undefined) return;
-  walked(slide, walks[step].split(" ").filter(Boolean));
+  const keys = slide.dataset.walks.split(",")[step];
+  if (keys !== undefined) walked(slide, keys.split(" ").filter(Boolean));
 }
 
 // Press keys in the players of a slide, from their start.
