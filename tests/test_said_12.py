@@ -66,14 +66,15 @@ def test_the_gate_has_the_right_values_and_closes_for_good_after_one_step():
 
 def test_a_forward_runs_without_a_record_and_becomes_one_node():
     says("d1-because", "so its three operations leave nothing", "Those in a list get none.")
-    says("d1-because", "If a list is all you hand over, the result does not require grad.")
+    says("d1-because", "If a list is all you hand over, the result has no graph.")
     modes = []
     noted = function(lambda ctx, x: (modes.append(torch.is_grad_enabled()), x.exp())[1])
     h = leaf() * 2
     y = noted.apply(h)
     assert modes == [False]
     assert y.grad_fn.next_functions == ((h.grad_fn, 0),)
-    assert not function(lambda ctx, given: given[0] * 2).apply([leaf()]).requires_grad
+    for made in (lambda ctx, given: given[0] * 2, lambda ctx, given: given[0].view(-1)):
+        assert function(made).apply([leaf()]).grad_fn is None
     both = function(lambda ctx, given, x: given[0] * x).apply([h], h)
     assert both.grad_fn.next_functions == ((h.grad_fn, 0),)
     says("custom function", "Its `apply` makes one node, however much the forward computes")
@@ -92,7 +93,13 @@ def test_what_a_backward_returns_goes_on_as_it_is():
     ):
         wrong = function(lambda ctx, x: x * 1, lambda ctx, arrived, returned=returned: returned)
         assert message in refusal(wrong.apply(leaf()).sum().backward)
-    says("q1-because", "It casts another dtype, and sums over extra dimensions in front.")
+    says("q1-because", "It casts another dtype, but never a complex gradient to a real one.")
+    turned = function(lambda ctx, x: x * 1, lambda ctx, arrived: arrived * 1j)
+    assert "input_is_complex == grad_is_complex" in refusal(turned.apply(leaf()).sum().backward)
+    says("q1-because", "It sums what a broadcast would have repeated.")
+    wide = function(lambda ctx, x: x * 1, lambda ctx, arrived: torch.ones(2, 5))
+    wide.apply(x := torch.ones(2, 1, requires_grad=True)).sum().backward()
+    assert x.grad.tolist() == [[5], [5]]
     for returned, gradient in ((torch.ones(2).long(), [1, 1]), (torch.ones(3, 2), [3, 3])):
         odd = function(lambda ctx, x: x * 1, lambda ctx, arrived, returned=returned: returned)
         odd.apply(x := leaf()).sum().backward()
@@ -108,7 +115,8 @@ def test_a_backward_that_edits_what_arrives_spoils_another_path():
     assert x.grad.tolist() == [200, 200], "101 would be right for this backward"
 
 
-def test_a_backward_that_returns_a_view_of_its_input_lets_torch_add_into_that_input():
+def test_a_backward_that_returns_a_view_of_x_lets_torch_add_into_x():
+    says("q1-notes", "And may it return a view of `x`?")
     says("q1-notes", "the second backward adds into `x` itself")
     viewing = function(keep_attribute, lambda ctx, arrived: ctx.x.detach().view(2))
     x = leaf()

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 import torch
-from said import stands
+from said import refusal, stands
 from torch import nn
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
@@ -94,7 +94,9 @@ def test_clipping_does_not_save_the_case_and_anomaly_mode_names_the_logarithm_an
 def test_a_module_hook_is_two_nodes_or_one_and_a_tensor_hook_none():
     says("d1-because", "puts a node before the module and one behind it")
     says("d1-because", "A hook on a tensor leaves the graph as it is.")
-    says("d1-because", "if no input of the module requires grad, there is only the one behind it")
+    says(
+        "d1-because", "if you pass no tensor by position that requires grad, there is only the node"
+    )
     says("d1-because", "Then the hook runs before the weights have their gradients.")
     calls = []
     for needs_grad, nodes in ((True, 2), (False, 1)):
@@ -113,7 +115,7 @@ def test_a_module_hook_is_two_nodes_or_one_and_a_tensor_hook_none():
 
 def test_a_module_hook_is_given_the_gradients_of_both_ends_and_forbids_an_edit_behind_it():
     says("d1-because", "it calls your hook, with the gradients of both ends.")
-    says("d1-notes", "torch lets nobody edit such a view", "a tuple with a gradient for each input")
+    says("d1-notes", "torch lets nobody edit such a view", "None for one that is not a tensor.)")
     layer, seen = nn.Tanh(), []
     layer.register_full_backward_hook(lambda module, *both: seen.extend(both))
     (layer(leaf(0.5)) * 2).backward()
@@ -126,6 +128,18 @@ def test_a_module_hook_is_given_the_gradients_of_both_ends_and_forbids_an_edit_b
     layer.register_full_backward_hook(lambda module, inner, outer: inner * 2)
     with pytest.raises(RuntimeError, match="invalid number of grad_input"):
         layer(leaf(0.5)).backward()
+
+    class Times(nn.Module):
+        def forward(self, x, k):
+            return x * k
+
+    for count, message in ((2, ""), (1, "got 1, but expected 2")):
+        times, x = Times(), leaf()
+        times.register_full_backward_hook(lambda module, *_, n=count: (torch.ones(()), None)[:n])
+        assert message in (told := refusal(times(x, 3).backward))
+        assert bool(message) == bool(told)
+    assert str(show(times(x, 3))).count("BackwardHookFunction") == 2
+    assert str(show(times(x=x, k=3))).count("BackwardHookFunction") == 1
     relu = nn.ReLU(inplace=True)
     relu.register_full_backward_hook(lambda *given: None)
     with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
@@ -192,12 +206,23 @@ def test_a_bad_hook_raises_and_what_is_behind_it_gets_nothing():
 
 
 def test_a_hook_may_call_backward_and_returns_nothing():
-    says("q1-notes", "May a hook call `backward()`, too? (Yes, on another graph.)")
+    says("q1-notes", "(Yes, best on another graph. On the same one, both calls have to keep it.)")
     w, v = leaf(), leaf(5.0)
     inner = v * v
     w.register_hook(lambda g: inner.backward())
     (w * 3).backward()
     assert (w.grad.item(), v.grad.item()) == (3, 10)
+    for keep, message in ((True, ""), (False, "second time")):
+        y, todo = (h := leaf() * 3) ** 2, [1]
+
+        def once_more(g, y=y, todo=todo, keep=keep):
+            if todo:
+                todo.pop()
+                y.backward(retain_graph=keep)
+
+        h.register_hook(once_more)
+        assert message in (told := refusal(lambda y=y, keep=keep: y.backward(retain_graph=keep)))
+        assert bool(message) == bool(told)
 
 
 # Idea 2

@@ -1,8 +1,10 @@
 """What lesson 15 says of memory, hooks on saved tensors and checkpoints in prose and notes, in plain torch."""
 
+import random
 import warnings
 from functools import partial
 
+import numpy
 import pytest
 import torch
 from said import stands
@@ -144,6 +146,7 @@ def test_hooks_on_saved_tensors():
 def test_the_two_kinds_of_checkpoint():
     says("d1-because", "the block runs once more, from its saved input")
     says("d1-because", "there is one node for the whole block")
+    says("d1-because", "(The 2 of Mul is a number, which stays.)")
     says("d1-because", "If none of them requires grad, it records nothing")
     says("d1-because", "that the block saved, the block does not run again")
     calls, x, layer = [], leaf(0.5), nn.Linear(2, 2)
@@ -154,6 +157,7 @@ def test_the_two_kinds_of_checkpoint():
 
     new = checkpoint(block, x, use_reentrant=False)
     assert str(show(new)).count("Backward") == str(show(block(x))).count("Backward")
+    assert "● other = 2" in str(show(new))
     calls.clear()
     new.sum().backward(retain_graph=True)
     assert len(calls) == 1
@@ -172,7 +176,8 @@ def test_the_two_kinds_of_checkpoint():
 
 
 def test_what_a_block_reads_has_to_be_the_same():
-    says("f1-because", "drops the same numbers both times. A generator of your own is not reset.")
+    says("f1-because", "drops the same numbers both times. A generator of your own is not reset,")
+    says("f1-because", "and neither are those of Python and NumPy.")
     says("f1-because", "backward raises an error if one was edited in place")
     says("f1-because", "names, lists, files, and weights after a step")
     says("f1-because", "torch raises an error. It does not notice other numbers.")
@@ -190,6 +195,11 @@ def test_what_a_block_reads_has_to_be_the_same():
     assert ran(same_dropout, x) == ran(same_dropout, x, **new)
     assert ran(same_dropout, x) != ran(same_dropout, x, preserve_rng_state=False, **new)
     assert ran(own_numbers, x) != ran(own_numbers, x, **new)
+    for draw, seed in ((random.random, random.seed), (numpy.random.rand, numpy.random.seed)):
+        seed(0)
+        once = ran(lambda t, draw=draw: (t * draw()).exp(), x)
+        seed(0)
+        assert ran(lambda t, draw=draw: (t * draw()).exp(), x, **new) != once
     scale = [2.0]
 
     def reads(t, by=None):
@@ -231,6 +241,7 @@ def test_what_a_block_reads_has_to_be_the_same():
 def test_the_trade_and_a_checkpoint_in_a_checkpoint():
     says("e1-because", "we counted 32 runs, and 16 without a checkpoint")
     says("e1-notes", "(Nothing, and it costs as much time as four blocks.)")
+    says("e1-notes", "Then the inside is computed up to three times in all")
     says("e1-notes", "a long row can do with still less memory")
     x, runs = leaf(*[1.0] * 1000), []
     layers = [nn.Sigmoid() for _ in range(16)]
@@ -276,7 +287,10 @@ def test_the_trade_and_a_checkpoint_in_a_checkpoint():
 def test_the_bytes_of_attention():
     says("q3-because", "saves a number for each pair of words")
     says("q3-because", "It keeps its inputs, its result and a number for each word.")
-    says("q3-because", "for inputs with four dimensions and without dropout")
+    says(
+        "q3-because",
+        "four dimensions, of equal width, and without dropout. Otherwise it saves the pairs",
+    )
 
     def by_hand(q, k, v):
         return (q @ k.mT / 8**0.5).softmax(-1) @ v
@@ -294,6 +308,11 @@ def test_the_bytes_of_attention():
     flat = [held(scaled_dot_product_attention, words, 8) for words in (100, 200)]
     assert flat[1] / flat[0] > 3.5
     dropped = partial(scaled_dot_product_attention, dropout_p=0.1)
-    for attend, ahead in ((dropped, (1, 1)), (scaled_dot_product_attention, (1,))):
+
+    def wider(q, k, v):
+        return scaled_dot_product_attention(q, k, torch.cat([v, v], dim=-1))
+
+    plain = scaled_dot_product_attention
+    for attend, ahead in ((dropped, (1, 1)), (wider, (1, 1)), (plain, (1,))):
         pairs = [held(attend, *ahead, words, 8) for words in (100, 200)]
         assert pairs[1] / pairs[0] > 3.5

@@ -71,7 +71,7 @@ CHANGED = Exercise(
     " it. With which lines is `w.grad` another number than without them? Give a list of letters.",
     **HOOKS.first("abcdef"),
     hints=(
-        "Ask three things of each line: on which tensor, there in time, and what does it return?",
+        "Ask three things of each hook: is it on the right tensor, is it there in time, and what does it return?",
         "A hook that returns nothing changes nothing. `append` returns nothing. A tensor from `detach()` is another"
         " tensor, and `y` was not made of it.",
     ),
@@ -251,7 +251,7 @@ LINE = Exercise(
     right="That line makes what its author wanted to avoid, and nothing raises.",
     asked="With one line of this program a gradient becomes NaN, or a hook or a clipping has no effect. Which line?"
     " Give its number.",
-    principle="of a hook and of clipping ask: on which tensor? Of a NaN ask: which line made the infinity?",
+    principle="with a hook or a clipping, ask which tensor it is given. With a NaN, ask which line made the infinity.",
     hints=(
         "Is there a hook, or a clipping? Does backward pass the tensor that it is given?",
         "Is there a root or a logarithm? Look at the number that it gets, and not at the line that picks the result.",
@@ -430,7 +430,7 @@ GUARD = Exercise(
     hints=(
         "Which hook is given the gradient of one call, before it is added to `.grad`? Which parameters can have one?",
         "`handle = one.register_hook(…)`, for each `name, one` of `model.named_parameters()` that requires grad."
-        " `gradient.isfinite().all()` tells. Collect the handles.",
+        " Ask `gradient.isfinite().all()`. Collect the handles.",
     ),
     solution=_guard(),
     cases=_other_guarded,
