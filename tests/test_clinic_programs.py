@@ -233,7 +233,7 @@ ALSO = {
     "a cell that %%time ran": (
         [LEAF, "%%time\ny = x.exp()\ny += 1\ny.sum().backward()"],
         "y was edited in place here, after an operation had saved it",
-        "Look at line 2: y += 1",
+        "Edited by line 2: y += 1",
     ),
     "a generator": (
         [
