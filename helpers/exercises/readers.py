@@ -73,8 +73,9 @@ def chosen(answer: object) -> object:
 def _is_no(value: object) -> bool:
     if is_a(value, str):
         return value.strip().casefold() in ("no", "false", "n", "f")
-    if is_a(value, list):
-        return list.__len__(value) == 0
+    for base in (list, tuple):
+        if is_a(value, base):
+            return base.__len__(value) == 0
     return value is None or (is_a(value, int, float) and value == 0)
 
 
