@@ -59,15 +59,12 @@ def built_pages(tmp_path_factory):
 # Of what is tried in a browser, or at length, for every lesson, lab and size, `make test` takes
 # these; `make thorough` takes the rest.
 LESSONS, LABS = ("05", "08"), ("lifecycle", "leaves")
-SIZES = ("833x600", "1440x900")
+IN_A_BROWSER = ("05",)
+SIZES = ("833x600",)
 AT_LENGTH = ("test_labs", "test_worksheets", "test_publish", "test_old_copies", "test_player")
 AT_LENGTH += ("test_last_place",)
 # Long ones whose fault a shorter test finds, too: file, and how a name begins.
 LONG = (
-    ("test_axe", r".*08_detach"),
-    ("test_lab", r".*\[08\]"),
-    ("test_accessibility", r"test_axe_finds.*\[(light-narrow|.*at 200)"),
-    ("test_lab_player", "test_saved_again"),
     ("test_lab_rounds", "test_the_quiz_is_asked_once_more"),
     ("test_glossary_box", "test_a_notebook_that_is_not_trusted"),
     ("test_backward_film", r".*\[(cells|with calls)\]"),
@@ -104,9 +101,11 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if is_among(SLOW, item):
             item.add_marker(pytest.mark.slow)
-        is_heavy = item.path.parent.name == "browser" or item.path.stem in AT_LENGTH
+        in_browser = item.path.parent.name == "browser"
+        is_heavy = in_browser or item.path.stem in AT_LENGTH
         given = item.name.partition("[")[2]
-        if is_among(LONG, item) or (is_heavy and is_of_another(given)):
+        lessons = IN_A_BROWSER if in_browser else LESSONS
+        if is_among(LONG, item) or (is_heavy and is_of_another(given, lessons)):
             item.add_marker(pytest.mark.thorough)
 
 
@@ -115,10 +114,10 @@ def is_among(tests, item):
     return any(re.match(begin, item.name) for begin in names)
 
 
-def is_of_another(given):
+def is_of_another(given, lessons):
     """Tell whether the parameters of a test name a lesson, lab or size that is not taken."""
     lesson = re.match(r"(\d\d)(_|\])", given)
     lab = re.match(rf"({EVERY_LAB})\b", given)
     size = re.search(r"\b(\d{3,4}x\d{3,4})\b", given)
-    found = [(lesson, LESSONS), (lab, LABS), (size, SIZES)]
+    found = [(lesson, lessons), (lab, LABS), (size, SIZES)]
     return any(named and named[1] not in taken for named, taken in found)

@@ -19,16 +19,11 @@ RUN = """async ([within, runOnly]) => {
 
 def grave(page, *within, rules=()):
     """Return what is serious or critical in a page, or only inside of what selectors name."""
-    return [what for impact, what in found_in(page, within, rules) if impact in GRAVE]
-
-
-def found_in(page, within, rules):
-    """Return (impact, words) of each finding."""
     if not page.evaluate("Boolean(window.axe)"):
         page.evaluate(AXE_SCRIPT)
     said = page.evaluate(RUN, [list(within), list(rules)])
     assert said["passes"], "axe found nothing that it could judge"
-    return said["found"]
+    return [words for impact, words in said["found"] if impact in GRAVE]
 
 
 def grave_in_both_themes(page, *within):

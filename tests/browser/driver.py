@@ -100,6 +100,16 @@ def checked(context, noise=()):
     assert not watch.errors, f"an error in the console: {watch.errors[:3]}"
 
 
+def rgb(colour):
+    """Return a colour of the palette as a browser writes it."""
+    return "rgb({}, {}, {})".format(*bytes.fromhex(colour[1:]))
+
+
+def press(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
+
+
 def wants_photographs():
     return os.environ.get("PHOTOGRAPHS") == "yes"
 

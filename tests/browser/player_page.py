@@ -40,6 +40,10 @@ FAULTS = """(least) => {
     if (wide && box(root).bottom > innerHeight) found.push("higher than what is seen");
     const bar = root.querySelector(".player-bar");
     if (bar?.firstChild && (box(bar).bottom > innerHeight + 1 || box(bar).top < 0)) found.push("the controls are out of sight");
+    for (const one of document.querySelectorAll("button, input, summary")) {
+        const { width, height } = box(one);
+        if (isSeen(one) && (width < 24 || height < 24)) found.push(`too small to hit, ${width} × ${height}: ${name(one)}`);
+    }
     if (document.documentElement.scrollWidth > innerWidth) found.push("wider than the page");
     const scroll = document.documentElement; if (wide && scroll.scrollHeight > innerHeight + 60) found.push(`the page scrolls by ${scroll.scrollHeight - innerHeight}`);
     const now = root.querySelector(".player-node.is-now");
@@ -55,6 +59,28 @@ PLACES = """() => {
         const { x, y, width, height } = one.getBoundingClientRect(), sticks = !isWide && one.closest(".player-bar");
         const found = [x - left, sticks ? 0 : y - top, ...(what || isWide && !one.matches(".player-count") ? [width] : []), ...(what ? [height] : [])];
         return [one.className.split(" ")[0], ...found.map((size) => size.toFixed(1))].join(" "); })); }"""
+# Show a film as anywidget does, where there is a kernel and where there is none.
+START = """async ([script, film, frame, comm]) => {
+  class Model {
+    constructor(state, live) { Object.assign(this, { state, live, heard: [], sent: [] }); }
+    get comm_live() { return this.live; }
+    set comm_live(live) { this.live = live; this.tell("comm_live_update"); }
+    tell(name) { for (const [wanted, handler] of [...this.heard]) if (wanted === name) handler(this); }
+    get(name) { return this.state[name]; }
+    set(name, value) { if (this.state[name] !== value) { this.state[name] = value; this.tell("change:" + name); } }
+    on(name, handler) { this.heard.push([name, handler]); }
+    off(name, handler) { this.heard = this.heard.filter((one) => one[0] !== name || one[1] !== handler); }
+    send(what) { if (comm === "none") throw "Syncing error: no comm channel"; this.sent.push(what); }
+    save_changes() { if (comm === "none") throw "Syncing error: no comm channel"; window.saved = { ...this.state }; }
+  }
+  const live = comm !== "none" && comm !== "restored";
+  window.layout = new Model({}, live);
+  window.model = new Model({ film, frame, guessing: false, layout: window.layout }, live);
+  window.model.widget_manager = { kernel: comm === "dead" ? null : {} };
+  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const widget = (await import(url)).default;
+  window.stop = widget.render({ model: window.model, el: document.getElementById("here") });
+}"""
 SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 IS_ASKED = "document.querySelector('.player-next').textContent === 'Show'"
 IS_LAST = "document.querySelector('.player-next').ariaDisabled === 'true'"

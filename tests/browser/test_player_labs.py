@@ -5,9 +5,9 @@ and mouse, room and motion. The labs of the course, no kernel.
 import json
 
 import pytest
-from driver import photograph
+from driver import photograph, press
 from made_up_film import meant, restless
-from player_page import FAULTS, PLACES
+from player_page import FAULTS, PLACES, START
 
 from autograd_graphs.playing.player import SCRIPT, as_json, page_of
 from helpers import labs
@@ -20,30 +20,13 @@ CHANGED_NOTHING = "∅ ran, and nothing that you see has changed"
 
 
 @pytest.fixture
-def play(window, tmp_path):
+def play(open_page):
     """Return a function that opens the page of a film, with the keys in it."""
-
-    def start(film, size=(960, 600), **media):
-        path = tmp_path / "film.html"
-        path.write_text(page_of(film, "", "A lab"), encoding="utf-8")
-        plain = {"color_scheme": "light", "reduced_motion": "reduce", "forced_colors": "none"}
-        window.set_viewport_size({"width": size[0], "height": size[1]})
-        window.emulate_media(**(plain | media))
-        window.goto(path.as_uri())
-        window.clock.run_for(1000)
-        window.focus(".player")
-        return window
-
-    return start
+    return lambda film, *size, **media: open_page(page_of(film, "", "A lab"), *size, **media)
 
 
 def accumulation():
     return as_json(labs.accumulation.film())
-
-
-def press(shown, *keys):
-    for key in keys:
-        shown.keyboard.press(key)
 
 
 def texts(shown, selector):
@@ -65,9 +48,6 @@ def disabled(shown):
 
 def outcome(shown):
     return shown.text_content(".player-outcome") if shown.locator(".player-outcome").count() else ""
-
-
-# what was run
 
 
 def test_the_code_pane_is_the_trail_of_what_was_run(play):
@@ -113,8 +93,7 @@ def test_a_line_that_was_refused_carries_a_sign_and_all_goes_on(play):
 FOCUSED = "document.querySelector('.player').contains(document.activeElement)"
 
 
-@pytest.mark.parametrize("size", [(960, 600), (1280, 720), (390, 800)])
-@pytest.mark.parametrize("by", ["key", "mouse"])
+@pytest.mark.parametrize(("by", "size"), [("key", (390, 800)), ("mouse", (960, 600))])
 def test_the_whole_message_keeps_the_keys_and_covers_no_button(play, by, size):
     shown = play(as_json(labs.leaves.film()), size)
     press(shown, *"24677")
@@ -148,9 +127,8 @@ def test_the_whole_message_keeps_the_keys_and_covers_no_button(play, by, size):
 MOVED = "refused, and yet something changed: see the marks"
 
 
-@pytest.mark.parametrize(("name", "keys"), [("leaves", "2 4 6 7 7")])
-def test_a_line_that_was_refused_and_yet_did_something_says_so(play, name, keys):
-    shown = lab(play, name, keys)
+def test_a_line_that_was_refused_and_yet_did_something_says_so(play):
+    shown = lab(play, "leaves", "2 4 6 7 7")
     assert texts(shown, ".player-outcome")[1:] == [MOVED]
     assert said(shown).startswith("✗ ")
     assert said(shown).endswith(MOVED)
@@ -192,9 +170,6 @@ def test_where_the_map_ends_an_action_says_so(play):
     assert texts(shown, ".player-code div") == before
     press(shown, "3")
     assert title(shown) == "x.grad: [0, 0, 0]"
-
-
-# what is seen
 
 
 def blocks(shown):
@@ -288,9 +263,6 @@ def test_every_state_shows_what_was_meant_from_wherever_one_comes(play, seed):
         assert shown.evaluate(seen) == [list(mark) for mark in meant(film, at)], at
 
 
-# choosing
-
-
 def test_nodes_are_gone_through_by_arrows_and_by_clicks(play):
     shown = play(as_json(labs.explorer.film()))
     press(shown, "ArrowLeft")
@@ -313,9 +285,6 @@ def test_nodes_are_gone_through_by_arrows_and_by_clicks(play):
     shown.click(".player-pane", position={"x": 3, "y": 3})
     assert title(shown) == "AccumulateGrad", "what is no node leads nowhere"
     assert title(play(as_json(labs.explorer.film("log")))) == "LogBackward0", "it opens at a node"
-
-
-# keys, mouse, names
 
 
 def test_the_mouse_does_what_the_keys_do_and_space_does_not_press_again(play):
@@ -347,43 +316,28 @@ def test_hostile_words_are_shown_as_text(play):
     assert texts(shown, ".player-action code")[0] == evil
 
 
-# saved and opened again
-
-WIDGET = """async ([script, film, frame]) => {
-    const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-    const state = { film, frame, guessing: false }, heard = {};
-    window.model = { get: (name) => state[name], set: (name, value) => { state[name] = value; }, off: () => {},
-        on: (name, call) => { heard[name] = call; }, save_changes: () => { window.saved = state.frame; } };
-    window.change = (frame) => { state.frame = frame; heard["change:frame"](); };
-    (await import(url)).default.render({ model: window.model, el: document.querySelector("main") }); }"""
-
-
 def opened_at(window, film, frame):
     window.goto("about:blank")
-    window.set_content("<main></main>")
-    window.evaluate(WIDGET, [SCRIPT, film, frame])
+    window.set_content('<body><div id="here"></div>')
+    window.evaluate(START, [SCRIPT, film, frame, "live"])
     window.focus(".player")
     return window
 
 
 def test_it_opens_where_it_was_saved_with_the_shortest_trail_to_there(window):
-    film = json.loads(accumulation())
-    shown = opened_at(window, json.dumps(film), 0)
+    shown = opened_at(window, accumulation(), 0)
     press(shown, "1", "2", "4", "u", "5")
-    frame = shown.evaluate("window.saved")
+    frame = shown.evaluate("window.saved.frame")
     seen = (row(shown), blocks(shown), texts(shown, ".player-code div"))
-    shown = opened_at(window, json.dumps(film), frame)
+    shown = opened_at(window, accumulation(), frame)
     assert (row(shown), blocks(shown)) == seen[:2]
     assert texts(shown, ".player-code div") == seen[2]
     press(shown, "u")
     assert title(shown) == "x.grad: [2, 3, 4]"
-    shown.evaluate("window.change(0)")
+    shown.evaluate("window.model.set('frame', 0)")
     assert title(shown) == "x.grad is None"
-    shown.evaluate("window.change(9999)")
+    shown.evaluate("window.model.set('frame', 9999)")
     assert title(shown), "what is not there is the last one that is"
-
-
-# motion
 
 
 def moving(shown):
@@ -409,32 +363,35 @@ def test_a_block_drops_in_and_any_input_finishes_it(play):
     assert moving(shown) == 0, "who hurries sees no motion"
 
 
-# room
-
-SIZES = (960, 600), (833, 600), (1200, 650), (1280, 720), (1440, 900), (390, 800), (1920, 1000)
+SIZES = (833, 600), (390, 800), (1920, 1000)
 PICTURES = 9.6  # px: the least size of a word in the picture of a lab
 
 
-def walks(name):
-    """Return the keys that walk a lab to each of its named states, and on from there by each
-    action.
-    """
-    lab = getattr(labs, name)
+def walks(lab):
+    """Return the keys that walk a lab to each of its named states, and that state."""
     actions = [action.name for action in with_buttons(lab.world)]
     keys = {action: "1234567890"[nr] for nr, action in enumerate(actions)}
-    for state in lab.names:
-        yield ["r", *(keys.get(action, "ArrowRight") for action in lab.path(state))]
+    for name in lab.names:
+        path = lab.path(name)
+        yield [keys.get(action, "ArrowRight") for action in path], lab.map().walk(path)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: "{}x{}".format(*size))
 @pytest.mark.parametrize("name", labs.__all__)
-def test_all_of_every_lab_is_seen_at_once_and_stays_where_it_is(play, name, size):
-    shown = play(as_json(getattr(labs, name).film()), size)
+def test_all_of_every_named_state_is_seen_at_once_and_stays_where_it_is(play, name, size):
+    lab = getattr(labs, name)
+    shown = play(as_json(lab.film()), size)
     places = shown.evaluate(PLACES)
     assert shown.evaluate(FAULTS, PICTURES) == []
-    for keys in walks(name):
-        press(shown, *keys)
+    for keys, way in walks(lab):
+        press(shown, "r", *keys)
         photograph(shown, f"labs/{name}-{size[0]}x{size[1]}-{'-'.join(keys)}")
+        assert title(shown) == lab.map().states[way.to].title
+        if way.error:
+            kind, _, message = way.error.partition(": ")
+            assert outcome(shown).startswith(f"✗ {kind}: {message[:30]}")
+        else:
+            assert shown.text_content(".player-say") == lab.map().states[way.to].sentence
         assert shown.evaluate(FAULTS, PICTURES) == [], keys
         assert shown.evaluate(PLACES) == places, keys
         assert not shown.evaluate(CUT_TITLE), keys

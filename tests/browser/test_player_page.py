@@ -3,8 +3,9 @@ motion, large graphs, and as a widget. No kernel.
 """
 
 import pytest
-from driver import watched
+from driver import press, rgb, watched
 from player_films import HOSTILE, film_of, slot
+from player_page import START
 
 from autograd_graphs.drawing.palette import DARK, LIGHT
 from autograd_graphs.playing.player import SCRIPT, as_json, head, page
@@ -15,32 +16,16 @@ GUESSES = "() => { window.guesses = []; document.addEventListener('player-guess'
 
 
 @pytest.fixture
-def play(window, tmp_path):
+def play(open_page):
     """Return a function that opens the page of a film, or of several, in the one window."""
 
-    def start(*films, focused=True, **media):
+    def start(*films, reduced_motion="no-preference", **options):
         html = page(films[0])
         if len(films) > 1:
             html = f"<!doctype html><meta charset=utf-8>{head()}{''.join(map(slot, films))}"
-        (tmp_path / "film.html").write_text(html, encoding="utf-8")
-        plain = {
-            "color_scheme": "light",
-            "reduced_motion": "no-preference",
-            "forced_colors": "none",
-        }
-        window.emulate_media(**(plain | media))
-        window.goto((tmp_path / "film.html").as_uri())
-        window.clock.run_for(1000)
-        if focused:
-            window.focus(".player")
-        return window
+        return open_page(html, reduced_motion=reduced_motion, **options)
 
     return start
-
-
-def press(shown, *keys):
-    for key in keys:
-        shown.keyboard.press(key)
 
 
 def step(shown, *keys):
@@ -68,9 +53,6 @@ def focused(shown):
     )
 
 
-# keys
-
-
 def test_the_keys_step_forwards_and_back(play):
     shown = play(film_of("square"))
     assert (count(shown), text(shown, "title")) == ("6 steps", "e.backward()")
@@ -93,32 +75,20 @@ VIEW_BOX = (
 
 def test_the_keys_that_zoom_and_pan(play):
     shown = play(film_of("square"))
-    x, y, wide, high = shown.evaluate(VIEW_BOX)
-    press(shown, "+")
-    assert shown.evaluate(VIEW_BOX)[2] == pytest.approx(wide / 1.25)
-    press(shown, "-", "-")
-    assert shown.evaluate(VIEW_BOX)[2] == pytest.approx(
-        wide * 1.25 / 1.25 / 0.8 / 0.8 / 1.25, rel=0.3
-    )
-    press(shown, "0")
-    assert shown.evaluate(VIEW_BOX) == pytest.approx([x, y, wide, high])
     before = shown.evaluate(VIEW_BOX)
-    for key, where, by in (
-        ("Shift+ArrowRight", 0, 1),
-        ("Shift+ArrowLeft", 0, -1),
-        ("Shift+ArrowDown", 1, 1),
-        ("Shift+ArrowUp", 1, -1),
-    ):
-        now = shown.evaluate(VIEW_BOX)
+    for key, change in (("+", 1 / 1.25), ("-", 1.25)):
         press(shown, key)
+        assert shown.evaluate(VIEW_BOX)[2] == pytest.approx(before[2] * change)
+        press(shown, "0")
+        assert shown.evaluate(VIEW_BOX) == pytest.approx(before)
+    for way, where, by in (("Right", 0, 1), ("Left", 0, -1), ("Down", 1, 1), ("Up", 1, -1)):
+        now = shown.evaluate(VIEW_BOX)
+        press(shown, f"Shift+Arrow{way}")
         moved = [there - here for here, there in zip(now, shown.evaluate(VIEW_BOX), strict=True)]
-        assert moved[where] * by > 40, key
-        assert moved[1 - where] == pytest.approx(0), key
+        assert moved[where] * by > 40, way
+        assert moved[1 - where] == pytest.approx(0), way
     assert shown.evaluate(VIEW_BOX) == pytest.approx(before)
     assert count(shown) == "6 steps", "Shift and an arrow is no step"
-
-
-# focus
 
 
 def test_the_focus_is_never_taken(play):
@@ -154,7 +124,7 @@ def test_where_the_keys_go_is_said_in_words_and_seen_as_a_ring(play):
             assert "".join(said.split()) == "←→stepspaceplaygguessEscleaves"
             style, width, colour = shown.eval_on_selector(".player", ring)
             assert (style, width) == ("solid", "3px")
-            assert colour == rgb(colours, "leafrim")[0] != before[2]
+            assert colour == rgb(colours["leafrim"]) != before[2]
         press(shown, "Tab", "Tab")
         assert shown.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
         assert shown.eval_on_selector(".player", ring)[1] == "3px", (
@@ -163,9 +133,6 @@ def test_where_the_keys_go_is_said_in_words_and_seen_as_a_ring(play):
         press(shown, "Escape")
         assert shown.eval_on_selector_all(".player-keys > *", seen) == [AWAY]
         assert shown.eval_on_selector(".player", ring) == before
-
-
-# mouse
 
 
 def test_the_mouse_does_the_same(play):
@@ -201,9 +168,6 @@ def test_a_click_on_a_node_goes_to_its_step_and_a_drag_does_not(play):
     assert shown.evaluate(VIEW_BOX)[0] < before[0]
 
 
-# playing
-
-
 def test_play_goes_to_the_end_and_can_be_paused(play):
     shown = play(film_of("square"))
     press(shown, " ")
@@ -220,16 +184,13 @@ def test_play_goes_to_the_end_and_can_be_paused(play):
     assert count(shown) == "6 steps", "at the end, play begins again"
 
 
-# guessing
-
-
-@pytest.mark.parametrize("key", ["ArrowRight", "ArrowLeft", "End", "Home"])
-def test_a_step_by_hand_stops_the_playing(play, key):
+def test_a_step_by_hand_stops_the_playing(play):
     shown = play(film_of("square"))
-    press(shown, "ArrowRight", " ", key)
-    here = count(shown)
-    shown.clock.run_for(20_000)
-    assert (count(shown), text(shown, "play")) == (here, "Play")
+    for key in ("ArrowRight", "ArrowLeft", "End", "Home"):
+        press(shown, "Home", "ArrowRight", " ", key)
+        here = count(shown)
+        shown.clock.run_for(20_000)
+        assert (count(shown), text(shown, "play")) == (here, "Play")
 
 
 TOLD = """() => { const words = [document.querySelector(".player-room").innerText, document.querySelector(".player-live").textContent, document.querySelector(".player-told pre").textContent];
@@ -257,9 +218,7 @@ def test_who_guesses_finds_the_answer_nowhere(play):
 @pytest.mark.parametrize(
     ("typed", "verdict", "kind"),
     [
-        ("20", "✓ 20", "right"),
         ("20.1", "✓ 20", "right"),
-        ("2", "✗ not 2, but 20", "wrong"),
         ("-20", "✗ not -20, but 20", "wrong"),
         ("x", "✗ not x, but 20", "wrong"),
     ],
@@ -310,7 +269,7 @@ def test_two_fields_are_filled_by_clicks_on_choices(play):
     ]
 
 
-@pytest.mark.parametrize("typed", ["5x1", "5×1", "(5, 1)", "5, 1", "[5, 1]"])
+@pytest.mark.parametrize("typed", ["5x1", "[5, 1]"])
 def test_of_a_tensor_one_gives_the_shape(play, typed):
     shown = play(film_of("mlp"))
     press(shown, "g", "ArrowRight")
@@ -321,8 +280,6 @@ def test_of_a_tensor_one_gives_the_shape(play, typed):
     assert shown.locator(".player-handed .player-tile").count() == 1
 
 
-# motion
-
 MOVING = "document.querySelectorAll('.player-moving > *').length"
 
 
@@ -330,35 +287,26 @@ def test_what_arrives_and_what_is_handed_on_moves_and_then_is_gone(play):
     shown = play(film_of("square"))
     step(shown, "ArrowRight")
     assert shown.evaluate(MOVING) == 2, "the 1 that arrives, the 20 that is handed on"
+    where = "(all) => all.map((one) => one.getAttribute('transform')).join()"
     places = set()
     for _ in range(5):
         shown.clock.run_for(60)
-        places.add(
-            tuple(
-                shown.eval_on_selector_all(
-                    ".player-moving > *", "(all) => all.map((one) => one.getAttribute('transform'))"
-                )
-            )
-        )
+        places.add(shown.eval_on_selector_all(".player-moving > *", where))
     assert len(places) == 5
     shown.clock.run_for(400)
     assert shown.evaluate(MOVING) == 0
     assert shown.locator(".is-flying").count() == 0
 
 
-@pytest.mark.parametrize(
-    "what", ["ArrowLeft", "g", "+", ".player-guess", ".player-say", ".player-pane", "a"]
-)
-def test_any_input_finishes_the_motion(play, what):
+def test_any_input_finishes_the_motion(play):
     shown = play(film_of("square"))
-    step(shown, "ArrowRight", "ArrowRight")
-    assert shown.evaluate(MOVING) > 0
-    shown.clock.run_for(50)
-    shown.click(what) if what.startswith(".") else press(shown, what)
-    assert shown.evaluate(MOVING) == 0
-
-
-# large graphs
+    for what in ("ArrowLeft", "+", "a", ".player-say", ".player-pane", "g"):
+        press(shown, "Home")
+        step(shown, "ArrowRight", "ArrowRight")
+        assert shown.evaluate(MOVING) > 0
+        shown.clock.run_for(50)
+        shown.click(what) if what.startswith(".") else press(shown, what)
+        assert shown.evaluate(MOVING) == 0, what
 
 
 def titles(shown):
@@ -437,13 +385,6 @@ def test_n_goes_to_the_first_nan(play):
     assert count(shown) == "6 steps", "where all is well it does nothing"
 
 
-# looks
-
-
-def rgb(palette, *names):
-    return ["rgb({}, {}, {})".format(*bytes.fromhex(palette[name][1:])) for name in names]
-
-
 def colours(shown):
     """Return the colours of the card that is now, of its name and of the sentence."""
     return shown.evaluate("""() => { const look = (name) => getComputedStyle(document.querySelector(name));
@@ -452,17 +393,16 @@ def colours(shown):
 
 
 @pytest.mark.parametrize("system", ["light", "dark"])
-@pytest.mark.parametrize("lab_is", [None, "light", "dark"])
-def test_the_theme_is_that_of_jupyterlab_or_else_of_the_system(play, system, lab_is):
+def test_the_theme_is_that_of_jupyterlab_or_else_of_the_system(play, system):
     shown = play(film_of("square"), color_scheme=system)
     press(shown, "ArrowRight")
-    if lab_is:
-        shown.evaluate(
-            "(light) => { document.body.dataset.jpThemeLight = light; }",
-            str(lab_is == "light").lower(),
-        )
-    palette = LIGHT if (lab_is or system) == "light" else DARK
-    assert colours(shown) == rgb(palette, "now", "nowground", "ink", "ink", "ground")
+    for lab_is in (None, "light", "dark"):
+        if lab_is:
+            is_light = str(lab_is == "light").lower()
+            shown.evaluate("(light) => { document.body.dataset.jpThemeLight = light; }", is_light)
+        palette = LIGHT if (lab_is or system) == "light" else DARK
+        names = ("now", "nowground", "ink", "ink", "ground")
+        assert colours(shown) == [rgb(palette[name]) for name in names]
 
 
 def test_hostile_names_are_shown_as_text(play):
@@ -472,9 +412,6 @@ def test_hostile_names_are_shown_as_text(play):
         assert shown.locator(".player img, .player script").count() == 0
     press(shown, "ArrowLeft")
     assert HOSTILE in text(shown, "say")
-
-
-# several, old
 
 
 def test_two_players_on_a_page_do_not_disturb_each_other(play):
@@ -491,29 +428,6 @@ def test_two_players_on_a_page_do_not_disturb_each_other(play):
     assert shown.locator(".player").first.locator(".player-field").count() == 0
 
 
-# as a widget
-
-START = """async ([script, film, frame, comm]) => {
-  class Model {
-    constructor(state, live) { Object.assign(this, { state, live, heard: [], sent: [] }); }
-    get comm_live() { return this.live; }
-    set comm_live(live) { this.live = live; this.tell("comm_live_update"); }
-    tell(name) { for (const [wanted, handler] of [...this.heard]) if (wanted === name) handler(this); }
-    get(name) { return this.state[name]; }
-    set(name, value) { if (this.state[name] !== value) { this.state[name] = value; this.tell("change:" + name); } }
-    on(name, handler) { this.heard.push([name, handler]); }
-    off(name, handler) { this.heard = this.heard.filter((one) => one[0] !== name || one[1] !== handler); }
-    send(what) { if (comm === "none") throw "Syncing error: no comm channel"; this.sent.push(what); }
-    save_changes() { if (comm === "none") throw "Syncing error: no comm channel"; window.saved = { ...this.state }; }
-  }
-  const live = comm !== "none" && comm !== "restored";
-  window.layout = new Model({}, live);
-  window.model = new Model({ film, frame, guessing: false, layout: window.layout }, live);
-  window.model.widget_manager = { kernel: comm === "dead" ? null : {} };
-  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  const widget = (await import(url)).default;
-  window.stop = widget.render({ model: window.model, el: document.getElementById("here") });
-}"""
 SAVED = "window.saved && [window.saved.frame, window.saved.guessing]"
 COUNTED = "[window.model.comm_live, window.layout.comm_live]"
 
