@@ -200,20 +200,5 @@ class Player:
         cells = "(all) => all.map((row) => [...row.querySelectorAll('b')].map((one) => one.textContent).join(' '))"
         return self.root.eval_on_selector_all(".player-row", cells)
 
-    def gradients(self):
-        """Return the gradients in the arithmetic, as text: what arrives, is handed on, stays."""
-        seen = ".player-arrives b, .player-handed b, .player-total b"
-        return self.root.eval_on_selector_all(seen, "(all) => all.map((one) => one.textContent)")
-
     def count(self):
         return self.root.query_selector(".player-count").inner_text()
-
-    def capsules(self):
-        """Return the gradients that are seen on edges."""
-        seen = "(all) => all.filter((one) => one.checkVisibility({ visibilityProperty: true })).map((one) => one.textContent)"
-        return self.root.eval_on_selector_all(".player-wire .player-capsule", seen)
-
-    def texts(self, selector):
-        return self.root.eval_on_selector_all(
-            selector, "(all) => all.map((one) => one.textContent)"
-        )

@@ -3,22 +3,36 @@
 """
 
 import pytest
-from driver import photograph, wants_photographs
+from axe import grave
+from driver import photograph, rgb, wants_photographs
 from lab import ROOT
 from lab_page import window
 from lab_rules import complaints
 
+from autograd_graphs.drawing.palette import DARK, LIGHT
+
 pytestmark = pytest.mark.browser
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-
-WITH_PLOTS = "06_accumulation.ipynb"
 SCHEMES = """() => [...document.querySelectorAll('.jp-Notebook img')]
     .map((one) => getComputedStyle(one).colorScheme)"""
+GROUND = "getComputedStyle(document.querySelector('.player')).backgroundColor"
+OURS = ".jp-OutputArea-output .player", ".jp-RenderedHTML"
+PLOT = ".jp-Notebook img[src^='data:image/png']"
+CELLS = [
+    """import matplotlib.pyplot as plt
+import torch
+from helpers import labs, plot, show, step_through
+x = torch.tensor([1.0, 2.0], requires_grad=True)""",
+    "show((x * 3).exp())",
+    "step_through((x * 3).sum())",
+    "labs.leaves()",
+    "figure, axes = plt.subplots()\nplot(figure)",
+]
 
 
 @pytest.fixture(scope="module")
 def shared(chromium, lab):
-    """One window for all lessons, and the watch over it."""
+    """One window for all notebooks, and the watch over it."""
     with window(chromium, lab) as (notebook, watch):
         notebook.open(lab.write("first.ipynb", "# nothing yet"))
         yield notebook, watch
@@ -31,8 +45,6 @@ def test_a_lesson_runs_and_shows_what_it_should(shared, name):
     if wants_photographs():
         in_both_themes(notebook, name[:2])
     assert complaints(notebook) == []
-    if name == WITH_PLOTS:
-        pictures_follow_the_theme(notebook)
     assert (watch.foreign, watch.errors) == ([], [])
 
 
@@ -44,11 +56,16 @@ def in_both_themes(notebook, number):
         photograph(notebook.page, f"{number}-{theme.lower()}", animations="disabled")
 
 
-def pictures_follow_the_theme(notebook):
-    """Change the theme: pictures of graphs have both, plots are turned over."""
+def test_what_we_put_out_follows_the_theme_and_axe_finds_nothing_grave(shared, lab):
+    notebook = shared[0].open_next(lab.write("looks.ipynb", *CELLS))
+    notebook.run_all()
     for theme in ("Dark", "Light"):
         notebook.theme(theme)
+        notebook.show_whole()
+        notebook.unfold()
+        assert notebook.page.locator(".player").count() == 2
         assert set(notebook.page.evaluate(SCHEMES)) == {theme.lower()}
-        plot = ".jp-Notebook img[src^='data:image/png']"
-        turned = notebook.page.eval_on_selector(plot, "(one) => getComputedStyle(one).filter")
+        assert notebook.page.evaluate(GROUND) == rgb((DARK if theme == "Dark" else LIGHT)["ground"])
+        turned = notebook.page.eval_on_selector(PLOT, "(one) => getComputedStyle(one).filter")
         assert turned.startswith("invert") == (theme == "Dark")
+        assert grave(notebook.page, *OURS) == []

@@ -54,6 +54,7 @@ def test_what_is_due_is_asked_answered_and_shown_on_a_map_that_leads_on(mine, la
         table.scroll_into_view_if_needed()
         photograph(page, f"progress-{theme.lower()}")
         assert page.evaluate(OVERLAPS) == []
+        assert grave(page, ".progress-page") == []
     page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
     photograph(page, "progress-833")
     assert page.evaluate(OVERLAPS) == []
@@ -62,11 +63,3 @@ def test_what_is_due_is_asked_answered_and_shown_on_a_map_that_leads_on(mine, la
     page.wait_for_function(
         "jupyterapp.shell.currentWidget?.context?.path.endsWith('06_accumulation.ipynb')"
     )
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_axe_finds_nothing_grave(mine, theme):
-    mine.theme(theme)
-    mine.page.locator(".progress-page").scroll_into_view_if_needed()
-    assert grave(mine.page, ".progress-page") == []
