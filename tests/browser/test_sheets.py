@@ -1,6 +1,7 @@
 """Sheets to hand out: what stands on them, in a real browser, and what is printed."""
 
 import base64
+import copy
 import re
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import nbformat
 import pytest
 from chromium import chromium as program
 from driver import watched
-from nbformat.v4 import new_markdown_cell, new_notebook
 
 from course import handouts
 from course.publish import main, publish
@@ -114,44 +114,24 @@ def test_as_many_pages_are_printed_as_teaching_md_counts(tmp_path, number):
         assert f"the chain rule of 05 ({counted['chain-rule']} page)" in told
 
 
-TOO_MUCH = "\n".join(f"- Line {number}." for number in range(60))  # a list is not cut
-
-
-def test_a_slide_that_is_too_tall_is_named_with_its_cell_and_what_to_do(tmp_path, capsys):
-    cells = [new_markdown_cell("# Short"), new_markdown_cell(f"# Long\n\n{TOO_MUCH}", id="long")]
-    nbformat.write(new_notebook(cells=cells), tmp_path / "mine.ipynb")
-    given = [str(tmp_path / "mine.ipynb"), "--to", "slides", "-o", str(tmp_path / "mine.html")]
-    assert main(given) == 0, "a notebook of one's own is published all the same"
-    said = capsys.readouterr().out
-    assert re.search(
-        r"slide 2 \(cell 2, “# Long”\) is \d\.\d screens tall and scrolls: split it into two slides,",
-        said,
-    )
-    assert "slide 1" not in said
-    assert main([*given, "--no-check"]) == 0
-    assert "screens tall" not in capsys.readouterr().out
-
-
-def test_a_round_that_is_too_full_fails_the_build(notebook, tmp_path, capsys):
-    made = nbformat.read(notebook, 4)
+def test_a_round_or_a_picture_that_is_too_full_fails_the_build(notebook, tmp_path, capsys):
+    good = nbformat.read(notebook, 4)
     given = [str(notebook), "--to", "slides", "-o", str(tmp_path / "deck.html")]
-    assert main(given) == 0, capsys.readouterr().out
-    question_ = next(cell for cell in made.cells if "(b) two" in cell.source)
-    question_.source = question_.source.replace("(b) two", "(b) " + "far too many words " * 40)
-    nbformat.write(made, notebook)
-    assert main(given) == 1
-    assert "shorten its options" in capsys.readouterr().out
 
-
-def test_a_picture_whose_words_cannot_be_read_from_afar_fails_the_build(notebook, tmp_path, capsys):
-    made = nbformat.read(notebook, 4)
-    drawn = next(cell for cell in made.cells if cell.source == "draw()")
-    given = [str(notebook), "--to", "slides", "-o", str(tmp_path / "deck.html")]
-    for wide, failed in ((600, 0), (1000, 1)):
+    def built(option, wide):
+        """Build with this option and a picture of this width; return the status and what is said."""
+        made = copy.deepcopy(good)
+        for cell in made.cells:
+            cell.source = cell.source.replace("(b) two", option)
+        drawn = next(cell for cell in made.cells if cell.source == "draw()")
         drawn.outputs[-1] = made_up_guesses.shown({"text/html": picture(wide)})
         nbformat.write(made, notebook)
-        assert main(given) == failed
-    said = capsys.readouterr().out
+        return main(given), capsys.readouterr().out
+
+    assert built("(b) two", 600)[0] == 0
+    failed, said = built("(b) " + "far too many words " * 40, 1000)
+    assert failed == 1
+    assert "shorten its options" in said
     assert re.search(r"slide 2 \(cell \w+\) is too full: draw less in one picture\.", said)
 
 
@@ -179,7 +159,6 @@ def test_a_step_without_notes_is_found(tmp_path, notebook):
 def test_words_too_small_in_a_lab_are_found_as_they_are_drawn(tmp_path):
     path = tmp_path / "deck.html"
     publish(Path(__file__).parents[2] / "notebooks" / "06_accumulation.ipynb", "slides", path)
-    assert unfit(path, program(), {}) == []
     smaller = "<style>.reveal .player .player-pane text{font-size:12px!important}</style></head>"
     path.write_text(path.read_text().replace("</head>", smaller, 1))
     (found,) = unfit(path, program(), {})
