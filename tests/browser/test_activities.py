@@ -1,17 +1,13 @@
-"""Drawings, lines, orders and explanations as a student meets them: by mouse, keys and touch, in a page
-from disk and in JupyterLab; the first answer stays, and nothing is told before it.
+"""Drawings, lines, orders and explanations as a student meets them in a page from disk: by mouse, keys
+and touch; the first answer stays, and nothing is told before it.
 """
-
-import json
 
 import pytest
 from axe import grave_in_both_themes
 from driver import photograph, watched
-from lab_page import CELLS, PANEL
 from playwright.sync_api import expect
 
 from course.publish import publish
-from helpers.pace import today
 from helpers.predicting.questions import every
 
 pytestmark = pytest.mark.browser
@@ -146,37 +142,5 @@ def test_axe_has_no_grave_finding_before_or_after(page):
     box(page, "find_line").locator(".prediction-line").first.click()
     for kind in ("draw", "find_line"):
         lock(page, kind)
-    page.wait_for_timeout(900)
+    page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
     assert grave_in_both_themes(page, ".prediction") == []
-
-
-def test_in_jupyterlab_it_is_told_once_the_cell_has_run_and_kept(notebook, lab):
-    (lab.work / "progress.json").unlink(missing_ok=True)
-    lab.put_back()
-    notebook.open(f"{LESSON}.ipynb")
-    page = notebook.page
-    places = {cell["source"].split("(")[0]: n for n, cell in enumerate(notebook.cells())}
-
-    def run(place):
-        page.evaluate(
-            f"(place) => {{ {PANEL}.content.activeCellIndex = place; {PANEL}.content.activate(); }}",
-            place,
-        )
-        page.keyboard.press("Shift+Enter")
-        page.wait_for_function(
-            f"(place) => Boolean({CELLS}[place].model.executionCount)", arg=place
-        )
-
-    run(1)
-    run(places["draw"])
-    for title in ("Sum", "Mul"):
-        card(page, title).click()
-    lock(page, "draw")
-    expect(said(page, "draw")).to_have_text("Your drawing is kept. Now run the next cell.")
-    assert notebook.active()[0] == places["draw"] + 1
-    page.keyboard.press("Shift+Enter")
-    expect(said(page, "draw")).to_contain_text("You found 1 of 3 edges.")
-    record = json.loads((lab.work / "progress.json").read_text())["predictions"]["07.d1"]
-    assert record.pop("day") == today().isoformat()
-    assert record.pop("minutes", 1) > 0  # of a slow machine
-    assert record == {"first": "CA", "seen": True, "sure": False}

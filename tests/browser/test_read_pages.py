@@ -1,12 +1,13 @@
 """The pages as a reader meets them: opened from disk with the network cut, by mouse and by
-keyboard, on any screen.
+keyboard, on any screen, looked at by axe.
 """
 
 import io
 from pathlib import Path
 
 import pytest
-from driver import GUESS_ALL, photograph, watched
+from axe import grave_by_the_switch, grave_in_both_themes
+from driver import GUESS_ALL, photograph, rgb, watched
 from PIL import Image
 from playwright.sync_api import expect
 
@@ -35,6 +36,11 @@ IN_SIGHT = """() => { const seen = [...document.querySelectorAll("article .highl
 
 WIDE = "03_leaf_and_non_leaf"  # a lesson with a graph that is wider than a telephone
 PLOTTED = "07_retain_graph"
+FURNITURE = (
+    ".sidebar-drawer, .mobile-header, .related-pages, .skip-to-content, "
+    ".player-bar, .player-time, .player-keys"
+)
+SWITCH = "(theme) => { document.body.dataset.theme = theme; }"
 OPPOSITE = {"dark": "light", "light": "dark"}
 
 
@@ -55,48 +61,69 @@ def address(site, name):
     return (site / (f"lessons/{name}.html" if name in LESSONS else f"{name}.html")).as_uri()
 
 
-def rgb(colour):
-    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
-
-
-def theme(page):
-    return page.get_attribute("body", "data-theme")
-
-
 def photographed(page, name, theme):
     photograph(page, f"pages/{name}_{theme}", full_page=True)
 
 
 @pytest.mark.parametrize("name", ["index", "search", *LESSONS])
-def test_a_page_opens_from_disk_and_its_switch_rules_all_of_it(reader, site, name):
+def test_a_page_from_disk_plays_obeys_its_switch_fits_and_shuts_nobody_out(reader, site, name):
     reader.goto(address(site, name))
     assert reader.title()
     photographed(reader, name, "light")
     reader.click(TOGGLE)
-    assert theme(reader) == "dark"
-    for colours, scheme in ((DARK, "dark"), (LIGHT, "light")):
-        reader.emulate_media(
-            color_scheme={"dark": "light", "light": "dark"}[scheme]
-        )  # the system says the opposite
-        reader.evaluate("(theme) => { document.body.dataset.theme = theme; }", scheme)
-        assert reader.evaluate("getComputedStyle(document.body).colorScheme") == scheme
-        for player in reader.locator(".player").all():
-            assert player.evaluate("(one) => getComputedStyle(one).backgroundColor") == rgb(
-                colours["ground"]
-            )
-        if scheme == "dark":
-            photographed(reader, name, "dark")
-
-
-@pytest.mark.parametrize("name", LESSONS)
-def test_every_player_goes_to_its_end_by_keyboard(reader, site, name):
-    reader.goto(address(site, name))
+    assert reader.get_attribute("body", "data-theme") == "dark"
+    the_switch_rules_all_of(reader, name)
     reader.evaluate(GUESS_ALL)
     assert reader.locator(".player").count() == reader.locator(".player-slot").count()
     for player in reader.locator(".player").all():
         player.focus()
         (walk_to_the_end if player.locator(".player-range").count() else try_the_lab)(player)
         assert reader.url == address(site, name)
+    nothing_is_lost_on_a_narrow_screen(reader, name)
+    axe_finds_nothing_grave_in(reader)
+    assert grave_by_the_switch(reader) == []
+
+
+def the_switch_rules_all_of(reader, name):
+    """The theme of the page is that of its switch, while the system says the opposite."""
+    for colours, scheme in ((DARK, "dark"), (LIGHT, "light")):
+        reader.emulate_media(color_scheme=OPPOSITE[scheme])
+        reader.evaluate(SWITCH, scheme)
+        assert reader.evaluate("getComputedStyle(document.body).colorScheme") == scheme
+        for player in reader.locator(".player").all():
+            ground = player.evaluate("(one) => getComputedStyle(one).backgroundColor")
+            assert ground == rgb(colours["ground"])
+        if scheme == "dark":
+            photographed(reader, name, "dark")
+    reader.evaluate(SWITCH, "auto")
+
+
+def nothing_is_lost_on_a_narrow_screen(page, name):
+    for width in (640, 320):  # 1280 pixels at 200 %; a small telephone
+        page.set_viewport_size({"width": width, "height": 640})
+        for whole in ("html", ".content"):  # the theme would let the whole column scroll
+            assert page.evaluate(f"document.querySelector('{whole}').scrollWidth") <= width, whole
+        assert page.evaluate(OUTSIDE) == []
+        assert page.evaluate(CUT) == []
+        page.wait_for_function(f"({SCROLLS})().every((index) => index === 0)")
+    if name in ("index", LESSONS[0]):
+        photographed(page, name, width)
+
+
+def axe_finds_nothing_grave_in(page):
+    """Look at a page in both themes, in a small window, all that is folded opened."""
+    page.set_viewport_size({"width": 640, "height": 360})
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert grave_in_both_themes(page) == []
+
+
+@pytest.mark.parametrize("number", ["04", "09"])  # between them every kind of output
+def test_axe_finds_nothing_grave_in_a_page_of_its_own(reader, tmp_path, number):
+    lesson = next(ROOT.glob(f"notebooks/{number}_*.ipynb"))
+    publish(lesson, "page", tmp_path / "page.html")
+    reader.goto((tmp_path / "page.html").as_uri())
+    reader.evaluate(GUESS_ALL)
+    axe_finds_nothing_grave_in(reader)
 
 
 def walk_to_the_end(player):
@@ -120,58 +147,26 @@ def try_the_lab(player):
     assert player.locator(".player-undo").get_attribute("aria-disabled") == "false"
 
 
-def test_the_search_finds_a_word_and_leads_to_it(reader, site):
+def test_the_search_leads_to_a_word_and_opens_the_fold_in_which_it_stands(reader, site):
     reader.goto(address(site, "index"))
     reader.fill(".sidebar-search", "retain_grad")
     reader.keyboard.press("Enter")
     found = reader.locator("#search-results li a", has_text="Leaf and non-leaf")
     found.first.click()
     reader.wait_for_url("**/03_leaf_and_non_leaf.html*")
-    hit = reader.locator("article .highlighted").first
-    assert "retain_grad" in hit.inner_text()
+    assert "retain_grad" in reader.locator("article .highlighted").first.inner_text()
     reader.wait_for_function(IN_SIGHT)
-
-
-def test_a_search_opens_the_fold_in_which_the_word_stands(reader, site):
-    reader.goto(address(site, "index"))
     reader.evaluate("localStorage.setItem('sphinx_highlight_terms', 'frees')")
     reader.goto(address(site, "11_training_loop"))
     reader.wait_for_selector("details[open] .highlighted")
     reader.wait_for_function(IN_SIGHT)
 
 
-@pytest.mark.parametrize("name", ["index", "search", *LESSONS])
-def test_a_narrow_screen_and_a_large_zoom_lose_nothing(chromium, site, name):
-    with watched(chromium) as watch:
-        watch.page.set_default_timeout(10_000)
-        for width in (640, 320):  # 1280 pixels at 200 %; a small telephone
-            watch.page.set_viewport_size({"width": width, "height": 640})
-            watch.page.goto(address(site, name))
-            for whole in ("html", ".content"):  # the theme would let the whole column scroll
-                assert (
-                    watch.page.evaluate(f"document.querySelector('{whole}').scrollWidth") <= width
-                ), whole
-            assert watch.page.evaluate(OUTSIDE) == []
-            assert watch.page.evaluate(CUT) == []
-            watch.page.wait_for_function(f"({SCROLLS})().every((index) => index === 0)")
-        if name in ("index", LESSONS[0]):
-            photographed(watch.page, name, width)
-
-
 def test_on_paper_there_are_folds_and_frames_and_no_furniture(reader, site, tmp_path):
     reader.goto(address(site, LESSONS[0]))
     reader.emulate_media(media="print", color_scheme="dark")
-    for gone in (
-        ".sidebar-drawer",
-        ".mobile-header",
-        ".related-pages",
-        ".player-bar",
-        ".player-time",
-        ".player-keys",
-        ".skip-to-content",
-    ):
-        for one in reader.locator(gone).all():
-            assert not one.is_visible(), gone
+    for one in reader.locator(FURNITURE).all():
+        assert not one.is_visible(), one
     for shown in (".player-pane > svg", ".player-say", ".player-eq b"):
         assert reader.locator(shown).first.is_visible(), shown
     assert reader.locator(".player").first.evaluate(
@@ -183,17 +178,16 @@ def test_on_paper_there_are_folds_and_frames_and_no_furniture(reader, site, tmp_
     assert (tmp_path / "lesson.pdf").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("chosen", ["dark", "light"])
-def test_pictures_follow_the_switch_and_not_the_system(reader, site, chosen):
+def test_pictures_follow_the_switch_and_not_the_system(reader, site):
     reader.goto(address(site, PLOTTED))
     reader.evaluate(GUESS_ALL)
-    reader.evaluate("(theme) => { document.body.dataset.theme = theme; }", chosen)
-    reader.emulate_media(color_scheme=OPPOSITE[chosen])
-    ground = (DARK if chosen == "dark" else LIGHT)["ground"]
     graph = reader.locator(".cell_output img[src^='data:image/svg']").first
-    assert rgb(ground) == f"rgb{corner(graph)}"
     plot = reader.locator(".cell_output img[src^='data:image/png']").first
-    assert max(corner(plot)) < 60 if chosen == "dark" else min(corner(plot)) > 200
+    for chosen, colours in (("dark", DARK), ("light", LIGHT)):
+        reader.evaluate(SWITCH, chosen)
+        reader.emulate_media(color_scheme=OPPOSITE[chosen])
+        assert f"rgb{corner(graph)}" == rgb(colours["ground"])
+        assert max(corner(plot)) < 60 if chosen == "dark" else min(corner(plot)) > 200
 
 
 def corner(picture):
@@ -202,19 +196,10 @@ def corner(picture):
     return seen.getpixel((12, 12))
 
 
-@pytest.fixture(params=["site", "page"])
-def wide_lesson(request, site, tmp_path):
-    """Return the address of a lesson with a wide graph, as a page of the site and as one file."""
-    if request.param == "site":
-        return address(site, WIDE)
-    publish(ROOT / "notebooks" / f"{WIDE}.ipynb", "page", tmp_path / "page.html")
-    return (tmp_path / "page.html").as_uri()
-
-
-def test_a_wide_graph_on_a_telephone_says_that_it_scrolls_until_it_was(chromium, wide_lesson):
+def test_a_wide_graph_on_a_telephone_says_that_it_scrolls_until_it_was(chromium, site):
     with watched(chromium, viewport={"width": 390, "height": 844}, has_touch=True) as watch:
         page = watch.page
-        page.goto(wide_lesson)
+        page.goto(address(site, WIDE))
         page.evaluate(GUESS_ALL)
         box = page.locator("[data-wide]:has(img)").first
         hint = page.locator(".wide-hint:visible").first
@@ -238,19 +223,14 @@ def test_a_wide_graph_on_a_telephone_says_that_it_scrolls_until_it_was(chromium,
         assert not page.locator(".wide-hint:visible").count(), "it is known now"
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_a_link_to_a_heading_leads_under_the_header(chromium, site, width):
-    with watched(chromium, viewport={"width": width, "height": 800}) as watch:
+def test_a_link_to_a_heading_leads_under_the_header_of_a_telephone(chromium, site):
+    with watched(chromium, viewport={"width": 390, "height": 800}) as watch:
         page = watch.page
-        for name, place in (
-            (WIDE, "getting-a-weight-ready"),
-            (WIDE, "three-here-eight-there"),
-            ("glossary", "leaf"),
-        ):
+        for name, place in ((WIDE, "three-here-eight-there"), ("glossary", "leaf")):
             page.goto("about:blank")
             page.goto(f"{address(site, name)}#{place}")
             header = page.locator(".mobile-header").bounding_box()
-            under = header["y"] + header["height"] if header else 0
+            under = header["y"] + header["height"]
             page.wait_for_function(
                 """([place, under]) => {
                   const { top } = document.getElementById(place).querySelector("h2, h3").getBoundingClientRect();

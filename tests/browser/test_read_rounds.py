@@ -1,12 +1,11 @@
 """A round in a page as a student meets it: opened from disk, the network cut, guessed by mouse or by
-keyboard, on any screen and on paper; and the same round in a deck.
+keyboard, on any screen and on paper.
 """
 
 import made_up_guesses
 import nbformat
 import pytest
-from deck import opened, states
-from driver import GUESS_ALL, photograph, watched
+from driver import watched
 from playwright.sync_api import expect
 
 from course.publish import publish
@@ -19,7 +18,6 @@ FIRST = questions.question("05.q1")
 NUMBERS = questions.question("05.q3")
 WRONG = next(letter for letter in FIRST.letters if letter != FIRST.right)
 WAITS = "(name) => [...document.querySelectorAll(`[data-after='${name}']`)].map((one) => one.checkVisibility())"
-BEYOND = "document.documentElement.scrollWidth - innerWidth"
 
 
 @pytest.fixture
@@ -58,6 +56,9 @@ def test_output_and_reason_come_with_the_guess_and_are_there_after_a_reload(chro
     with watched(chromium) as watch:
         page = watch.page
         page.goto(lesson)
+        page.emulate_media(media="print")
+        assert waiting(page) == [True, True], "on paper all is seen"
+        page.emulate_media(media="screen")
         assert waiting(page) == [False, False]
         assert page.locator("text=y.grad_fn(torch.tensor").first.is_visible(), "the code is seen"
         row(page).locator(f"input[value={WRONG}]").check()
@@ -110,33 +111,6 @@ def test_without_scripts_all_is_seen_and_reasons_are_folded(chromium, lesson, ma
             assert not page.locator(".prediction").count()
 
 
-def test_on_paper_all_is_seen(chromium, lesson):
-    with watched(chromium) as watch:
-        watch.page.goto(lesson)
-        watch.page.emulate_media(media="print")
-        assert waiting(watch.page) == [True, True]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("kind", ["site", "page"])
-def test_a_guessed_page_fits_any_screen(chromium, lesson, made_up, kind, scheme, width):
-    address = lesson if kind == "site" else made_up("page").as_uri()
-    size = {"width": width, "height": 800}
-    with watched(chromium, viewport=size, color_scheme=scheme) as watch:
-        page = watch.page
-        page.goto(address)
-        photograph(page, f"rounds/{kind}_{scheme}_{width}_before", full_page=True)
-        assert page.evaluate(BEYOND) <= 0
-        page.evaluate(GUESS_ALL)
-        photograph(page, f"rounds/{kind}_{scheme}_{width}_after", full_page=True)
-        assert page.evaluate(BEYOND) <= 0
-        seen = page.locator("[data-after]").evaluate_all(
-            "(all) => all.map((one) => one.offsetHeight)"
-        )
-        assert all(seen)
-
-
 def test_a_guess_that_is_no_guess_any_more_is_asked_for_again(chromium, made_up):
     address = made_up("page").as_uri()
     with watched(chromium) as watch:
@@ -147,21 +121,3 @@ def test_a_guess_that_is_no_guess_any_more_is_asked_for_again(chromium, made_up)
             page.reload()
             assert row(page).get_attribute("data-state") == "open"
             assert not any(waiting(page, "99.q1"))
-
-
-def test_in_a_deck_the_answer_comes_by_key_and_after_the_output(chromium, made_up):
-    with watched(chromium) as watch:
-        page = opened(watch, made_up("slides"))
-        seen = [page.inner_text(".slides section.present") for _ in states(page)]
-    first = next(at for at, words in enumerate(seen) if "1 · One" in words)
-    question, ran, reason, again = seen[first : first + 4]
-    assert "draw()" in question
-    assert "it printed two" not in question + "".join(seen[:first])
-    assert "it printed two" in ran
-    assert "It multiplies" not in ran
-    assert "It multiplies." in reason
-    assert "And now?" in again
-    assert "and two again" not in again
-    assert "and two again" in seen[first + 4]
-    assert "So two came." not in "".join(seen), "it is for the speaker to say"
-    assert "Most say a" not in "".join(seen)
