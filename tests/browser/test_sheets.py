@@ -129,9 +129,11 @@ def test_a_round_or_a_picture_that_is_too_full_fails_the_build(notebook, tmp_pat
         return main(given), capsys.readouterr().out
 
     assert built("(b) two", 600)[0] == 0
-    failed, said = built("(b) " + "far too many words " * 40, 1000)
+    failed, said = built("(b) " + "far too many words " * 40, 600)
     assert failed == 1
     assert "shorten its options" in said
+    failed, said = built("(b) two", 1000)
+    assert failed == 1
     assert re.search(r"slide 2 \(cell \w+\) is too full: draw less in one picture\.", said)
 
 
