@@ -14,10 +14,6 @@ from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The tests' tensors are small: with more threads than free cores, these wait for each other, and one
-# step of training takes 25 times as long.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 os.environ["FOLDING_FAULTS"] = (
     "raise"  # see autograd_graphs/large/fold.py: a test has to hear of what readers are spared
 )
