@@ -1,7 +1,7 @@
 """Look at PyTorch's computational graphs, and step through a real backward, disturbing nothing.
 
-A library of its own: it knows no lesson and no progress file. What brings ipywidgets is imported
-when it is asked for.
+A library of its own: it knows no lesson and no progress file. What brings ipywidgets or torchviz
+is imported when it is asked for.
 """
 
 from importlib import import_module
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from autograd_graphs.looking.calls import module_calls
 from autograd_graphs.looking.snapshot import snapshot
-from autograd_graphs.picture import Picture, beside_torchviz, show
+from autograd_graphs.picture import Picture, show
 from autograd_graphs.recording.record import record
 from autograd_graphs.recording.trace import Trace, write_by
 
 if TYPE_CHECKING:
     from autograd_graphs.stepping import step_through
+    from autograd_graphs.torchviz_view import beside_torchviz
 
 __all__ = [
     "Picture",
@@ -27,6 +28,11 @@ __all__ = [
     "step_through",
 ]
 
+_LATER = {
+    "beside_torchviz": "autograd_graphs.torchviz_view",
+    "step_through": "autograd_graphs.stepping",
+}
+
 
 def _save(trace: Trace, path: str | Path) -> Path:
     """Write a trace as a page, by the player."""
@@ -37,7 +43,7 @@ write_by(_save)
 
 
 def __getattr__(name: str) -> Any:
-    """Import `step_through` when it is asked for: whoever does not use it does not wait for it."""
-    if name != "step_through":
+    """Import one of the names in `_LATER`: whoever does not use it does not wait for it."""
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("autograd_graphs.stepping").step_through
+    return getattr(import_module(_LATER[name]), name)

@@ -12,6 +12,7 @@ import torch
 from autograd_graphs.data import Graph
 from autograd_graphs.drawing.diagram import alt_text, drawing
 from autograd_graphs.drawing.display_list import Drawing
+from autograd_graphs.drawing.dot import dot
 from autograd_graphs.drawing.svg import html, svg
 from autograd_graphs.large.fold import demand_names, fold, fold_and_tell
 from autograd_graphs.looking.snapshot import Given, demand_tensor, snapshot
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from autograd_graphs.playing.player import Player
 
 LONGEST_ALT, LONGEST_COLOR = 2_000, 60  # characters
-GONE = "torchviz's picture is drawn here no more: torchviz.make_dot(tensor) gives it."
 MOST_STORED = 24  # nodes: a larger graph is not drawn anew on a slide
 
 
@@ -44,14 +44,20 @@ class Picture:
     alt: str
     folded: Graph | None = None
 
+    @property
+    def dot(self) -> str:
+        """Write the graph, every node of it, as DOT source."""
+        return dot(self.graph)
+
     def save(self, path: str | Path) -> Path:
-        """Write the picture to `path`, by its ending .svg, .txt or .html; returns the path.
+        """Write the picture to `path`, by its ending .svg, .txt, .dot or .html; returns the path.
 
         As .html it is one page to explore, which needs no kernel and no network.
         """
         forms = {
             ".svg": lambda: self.svg,
             ".txt": lambda: self.text + "\n",
+            ".dot": lambda: self.dot,
             ".html": lambda: self.explore().page,
         }
         path = Path(path)
@@ -112,24 +118,13 @@ def show(
         folded = fold(graph, unfold)
         return replace(picture(graph, drawing(folded, alt=alt)), folded=folded)
     trace = recorded(tensors)
+    graph = trace.after
     if names is not None:
-        raise ValueError(
-            "The names were taken down with the backward. Give them to record(loss, names=...), "
-            "and leave them out here."
-        )
-    folded, members = fold_and_tell(trace.after, unfold)
+        graph = renamed(trace, tensors, names)
+    folded, members = fold_and_tell(graph, unfold)
     seen = Tinting(trace)
     alt = alt or f"{alt_text(folded)} {seen.sentence}".rstrip()
-    return picture(trace.after, drawing(folded, alt=alt, tints=seen.tints(members)))
-
-
-def beside_torchviz(tensor: torch.Tensor) -> Picture:
-    """Draw our picture alone, for copies of earlier lessons; its text says where torchviz's is.
-
-    Raises TypeError for anything that is not a tensor.
-    """
-    ours = show(tensor)
-    return replace(ours, text=f"{GONE}\n\n{ours.text}")
+    return picture(graph, drawing(folded, alt=alt, tints=seen.tints(members)))
 
 
 def demand_color(color: object) -> str | None:
@@ -158,6 +153,27 @@ def recorded(given: Sequence[torch.Tensor | Trace]) -> Trace:
             "first, or give its trace: show(trace, color='grad')."
         )
     return trace
+
+
+def renamed(trace: Trace, tensors: Sequence[torch.Tensor | Trace], names: Given) -> Graph:
+    """Return the graph of a trace as it is now, with other names.
+
+    Raises ValueError where it is another graph by now, or where the tensors are not at hand.
+    """
+    if type(tensors[0]) is not Trace:
+        graph = snapshot(*tensors, names=names)
+        if shape(graph) == shape(trace.graph):
+            return graph
+    raise ValueError(
+        "The names were taken down with the backward. Give them to record(loss, names=...), and "
+        "leave them out here."
+    )
+
+
+def shape(graph: Graph) -> tuple[object, ...]:
+    """Return what two snapshots of one graph have in common, whatever happened to its tensors."""
+    operations = tuple(node.operation for node in graph.nodes)
+    return operations, graph.edges, tuple((root.node, root.output_nr) for root in graph.roots)
 
 
 def demand_words(alt: object) -> str | None:

@@ -6,7 +6,7 @@ What few lessons need is imported when asked for.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from autograd_graphs import Picture, beside_torchviz, module_calls, record, show, snapshot
+from autograd_graphs import Picture, module_calls, record, show, snapshot
 from autograd_graphs.playing.guesses import keep_with
 from helpers.exercises import again, check, expect_error, hint, solution
 from helpers.plots import plot
@@ -14,6 +14,7 @@ from helpers.predicting.player_guesses import keep
 
 if TYPE_CHECKING:
     from autograd_graphs.stepping import step_through
+    from autograd_graphs.torchviz_view import beside_torchviz
     from helpers import labs
     from helpers.clinic.finding import find
     from helpers.clinic.report import diagnose
@@ -58,6 +59,7 @@ __all__ = [
 
 _LATER = {  # players and predictions bring ipywidgets, which takes longer than all of ours
     "attempt": "helpers.predicting.attempting",
+    "beside_torchviz": "autograd_graphs.torchviz_view",
     "diagnose": "helpers.clinic.report",
     "draw": "helpers.predicting.prediction",
     "explain": "helpers.predicting.prediction",

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.thorough
 BEGIN = """
 import threading
 import torch
-from helpers import check, diagnose, record, show, snapshot
+from helpers import beside_torchviz, check, diagnose, record, show, snapshot
 from autograd_graphs.looking import freeing
 
 def chain(length):
@@ -130,6 +130,7 @@ y = chain(100_000)
 for _ in range(2):
     record(y, retain_graph=True)
 del y""",
+    "torchviz beside a chain of 3,000": "beside_torchviz(chain(3_000))",
     "a hook that recurses for ever": """
 x = torch.ones(1, requires_grad=True)
 y = x * 2

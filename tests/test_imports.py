@@ -25,7 +25,7 @@ FLOORS = [
     "helpers.exercises",
     "helpers.answers helpers.progress_file helpers.pace helpers.lessons helpers.plots helpers.moons helpers.users_line",
     "autograd_graphs",
-    "autograd_graphs.stepping",
+    "autograd_graphs.torchviz_view autograd_graphs.stepping",
     "autograd_graphs.picture",
     "autograd_graphs.playing autograd_graphs.tinting",
     "autograd_graphs.recording autograd_graphs.large autograd_graphs.drawing",

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import torch
 from nbclient import NotebookClient
 from notebook_rules.exercises import CHECK, GONE, OLD
 
 from autograd_graphs.playing import encode_lab
 from course.publishing import films
-from helpers import beside_torchviz, check
+from helpers import check
 from helpers.exercises import exercise as registry
 
 FILMS = sorted((Path(__file__).parent / "old_films").glob("*.json"))
@@ -65,9 +64,3 @@ def test_a_film_that_was_saved_by_an_earlier_version_is_told_apart(path):
 
 def test_every_import_of_an_old_lesson_works():
     exec(IMPORTS, {})
-
-
-def test_a_picture_beside_torchviz_is_ours_and_says_so():
-    shown = beside_torchviz(torch.ones(1, requires_grad=True) * 2)
-    assert "<svg" in shown.svg
-    assert shown.text.startswith("torchviz's picture is drawn here no more")

@@ -72,8 +72,9 @@ def test_the_mime_bundle_is_a_named_inert_image_and_the_tree():
 def test_saving_goes_by_the_ending(tmp_path):
     _, picture = example()
     assert picture.save(tmp_path / "e.svg").read_text(encoding="utf-8") == picture.svg
-    assert picture.save(str(tmp_path / "e.txt")).read_text(encoding="utf-8") == picture.text + "\n"
-    with pytest.raises(ValueError, match=r"Use an ending out of \.svg, \.txt, \.html"):
+    assert picture.save(str(tmp_path / "e.dot")).read_text(encoding="utf-8") == picture.dot
+    assert picture.save(tmp_path / "e.txt").read_text(encoding="utf-8") == picture.text + "\n"
+    with pytest.raises(ValueError, match=r"Use an ending out of \.svg, \.txt, \.dot"):
         picture.save(tmp_path / "e.png")
 
 
@@ -201,11 +202,11 @@ def test_a_slot_is_dashed_until_it_holds_a_gradient():
 
 PROGRAM = """
 import torch
-from helpers import show
+from helpers import beside_torchviz, show
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 w = torch.tensor([[1.0, 2.0]], requires_grad=True)
 y = (w * x.exp()).log().sum() + x[0] * 3
-shown = show(y).svg + show(y).text
+shown = show(y).svg + show(y).text + show(y).dot + beside_torchviz(y).svg
 """
 
 

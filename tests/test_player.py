@@ -208,7 +208,7 @@ def cascaded(key):
     return {name: value for name, value in found.items() if value != PLAIN[name]}
 
 
-@pytest.mark.parametrize("key", STYLE)
+@pytest.mark.parametrize("key", [key for key in STYLE if not key.startswith("torchviz")])
 def test_the_stylesheet_says_what_the_palette_says(key):
     role, state = (
         (key, "") if key.startswith("run ") else (key.partition(" ")[0], key.partition(" ")[2])

@@ -26,7 +26,7 @@ Members = tuple[tuple[int, ...], ...]
 
 def fold(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> Graph:
     """Return a graph in which what repeats, and what belongs to a module, is one node each; a small
-    one as it is, where nothing has to be opened.
+    one as it is.
 
     `unfold` names the parts to open, such as "encoder.3"; True opens all. Raises ValueError for a
     part that is not there, TypeError for anything but names. A graph that cannot be folded comes
@@ -38,7 +38,7 @@ def fold(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> Graph:
 def fold_and_tell(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> tuple[Graph, Members]:
     """Fold a graph, and tell of each node of the folded one which nodes it stands for."""
     wanted = demand_names(unfold)
-    if wanted is True or not is_large(graph):
+    if wanted is True or not (wanted or is_large(graph)):
         return _whole(graph)
     try:
         return or_plainly(graph, lambda whole: _folded(whole, wanted), _whole)
@@ -67,6 +67,10 @@ def or_plainly(
 def _folded(graph: Graph, wanted: Sequence[str]) -> tuple[Graph, Members]:
     folding = Folding(graph)
     lookup = Lookup(folding.outline)
+    if not is_large(graph):
+        for name in wanted:
+            lookup.check(name)
+        return _whole(graph)
     opened = list(dict.fromkeys(lookup.find(name) for name in wanted))
     for part in opened:
         if part.start == NOWHERE and not folding.draws_leaves(part.name, opened):
@@ -126,10 +130,12 @@ def room(graph: Graph, leaves: Leaves) -> Room:
 
 MUCH = 0.1  # part of the operations that are there to see: a box that hides less stays folded
 FEW = 8  # cards: where there are fewer, smaller boxes are opened too
+BARE = 3  # nodes: so few tell next to nothing
 SHORT = 4  # copies: a row of no more is opened where there is little to see
 TINY = 4  # operations: a box that hides no more stays folded
 SCREEN = Room(25, 760)  # large parts are opened as long as what is drawn takes no more
 HIDDEN = Room(25, 1_000)  # the same for what hides a third of the graph, with little beside it
+TALL = Room(30, 2_000)  # the same where else there would be next to nothing to see
 OPEN = Room(30, 1_240)  # the same where the reader asked for a part to be opened
 
 Parts = Sequence[Part]
@@ -168,7 +174,10 @@ class Folding:
     @cached_property
     def screen(self) -> tuple[frozenset[Part], Parts]:
         """Hold the modules that are open, and the boxes, where nobody asked for any."""
-        return self._further(frozenset(), (), SCREEN)
+        is_open, drawn = self._further(frozenset(), (), SCREEN)
+        if not self.outline.is_guess and self._room(drawn).nodes <= BARE:
+            return self._further(frozenset(), (), TALL)
+        return is_open, drawn
 
     def _further(
         self, is_open: frozenset[Part], opened: Parts, most: Room

@@ -49,7 +49,31 @@ class Lookup:
         found = [one for one in self.known if one.endswith(f".{name}")]
         if len(found) == 1:
             return self.known[found[0]]
+        if row := self._row(name):
+            return row
         raise NoPart(self.fault(name, found))
+
+    def check(self, name: str) -> None:
+        """Raise NoPart where a graph that is drawn as it is has nothing of a name."""
+        path = name.removesuffix(".*")
+        if path and any(f".{holder}".endswith(f".{path}") for holder in self._holders()):
+            return
+        if self.find(name).start == NOWHERE:
+            raise NoPart(self.fault(name))
+
+    def _holders(self) -> set[str]:
+        """Return the paths of the modules that hold leaves."""
+        owners = {".".join(owner(node)) for node in self.outline.program.graph.nodes}
+        return owners - {""}
+
+    def _row(self, name: str) -> Part | None:
+        """Return the row that a module holds: "encoder.layers" of "encoder.layers.0 … 11"."""
+        held = []
+        for row in self.known.values():
+            holder = row.copies[0].rpartition(".")[0]
+            if name and len(row.copies) > 1 and f".{holder}".endswith(f".{name}"):
+                held.append(row)
+        return held[0] if len(held) == 1 else None
 
     def _may_be_leaves(self, name: str) -> bool:
         """Say whether a name could be that of leaves that are drawn together: "encoder.*"."""
