@@ -80,8 +80,9 @@ def test_a_page_from_disk_plays_obeys_its_switch_fits_and_shuts_nobody_out(reade
         (walk_to_the_end if player.locator(".player-range").count() else try_the_lab)(player)
         assert reader.url == address(site, name)
     nothing_is_lost_on_a_narrow_screen(reader, name)
-    axe_finds_nothing_grave_in(reader)
-    assert grave_by_the_switch(reader) == []
+    if name not in ("clinic", "glossary"):  # long, and of the same elements as lessons
+        axe_finds_nothing_grave_in(reader)
+        assert grave_by_the_switch(reader) == []
 
 
 def the_switch_rules_all_of(reader, name):
