@@ -376,6 +376,10 @@ LED = {
     "y = x.exp()\ny = x.exp()\nz = y.sum()\ntorch.nn.init.zeros_(y)\nz.backward()": (
         "Edited by line 5: torch.nn.init.zeros_(y)"
     ),
+    "m = torch.nn.Linear(2, 1)\no = torch.optim.SGD(m.parameters(), 0.1)\n"
+    "l = m(x.exp()).sum()\nl.backward(retain_graph=True)\no.step()\nl.backward()": (
+        "Perhaps edited by line 6: o.step()"
+    ),
     "l = (x * x).sum()\nl.backward(retain_graph=True)\nl.backward()\nl.backward()": (
         "Freed by line 4: l.backward()"
     ),
