@@ -1,5 +1,7 @@
 """Write an input of an exercise as one could type it in a cell."""
 
+from types import BuiltinFunctionType, FunctionType
+
 import torch
 from torch import nn
 
@@ -21,7 +23,12 @@ def _list(values: list | tuple) -> str:
     return f"[{', '.join(map(typed, values))}]"
 
 
+def _dict(values: dict) -> str:
+    return f"{{{', '.join(f'{typed(key)}: {typed(one)}' for key, one in values.items())}}}"
+
+
 def _short(value: float) -> str:
+    """Return a float with six digits, where it has more."""
     exact = repr(value)
     return exact if len(exact) <= LONGEST else f"{value:.6g}"
 
@@ -32,6 +39,8 @@ def _tensor(tensor: torch.Tensor) -> str:
     plain = tensor.detach()
     dtype = "" if plain.dtype in _NATURAL else f", dtype={plain.dtype}"
     flag = ", requires_grad=True" if tensor.requires_grad and tensor.is_leaf else ""
+    if tensor.is_meta:
+        return f'torch.empty({tuple(tensor.shape)}, device="meta"{dtype}{flag})'
     made = "" if tensor.grad_fn is None else f", from {type(tensor.grad_fn).__name__}"
     return f"torch.tensor({typed(plain.tolist())}{dtype}{flag}){made}"
 
@@ -39,11 +48,23 @@ def _tensor(tensor: torch.Tensor) -> str:
 _NATURAL = (torch.float32, torch.int64, torch.bool)
 
 
+def _module(module: nn.Module) -> str:
+    name = type(module).__name__
+    if isinstance(module, nn.Sequential):
+        return f"nn.Sequential({', '.join(map(_module, module))})"
+    if type(module).__module__.startswith("torch.nn.") and not list(module.children()):
+        return f"nn.{name}({module.extra_repr()})"
+    return f"a model {name}"
+
+
 _WRITERS = (
     (torch.Tensor, _tensor),
-    (nn.Linear, lambda layer: f"nn.Linear({layer.extra_repr()})"),
+    (nn.Module, _module),
     (torch.dtype, str),
+    (torch.device, lambda device: f'torch.device("{device}")'),
     (float, _short),
     ((int, str, type(None)), repr),
     ((list, tuple), _list),
+    (dict, _dict),
+    ((FunctionType, BuiltinFunctionType), lambda function: f"the function {function.__name__}"),
 )

@@ -37,6 +37,8 @@ NEXT = """async (path) => { const { commands, shell } = jupyterapp, panel = shel
 NOISE = (
     # Lab's debugger, asked while its kernel goes down
     "Could not restore the debugger state: Canceled future",
+    # see Notebook.reload
+    "widget model not found",
 )
 ABROAD = ("/lab/api/news", "/lab/api/update")  # asked for these, the server asks other hosts
 TALL = 20_000  # px: higher than any lesson
@@ -79,8 +81,17 @@ class Notebook:
         return self.wait()
 
     def reload(self):
-        self.page.reload()
-        return self.wait()
+        """Load the page again, as often as a reader would.
+
+        With a new kernel, ipywidgets' manager reads the widgets of the kernel and those of the file
+        at the same time, and where the kernel's come first it takes the file's for lost.
+        """
+        for _ in range(4):
+            self.page.reload()
+            self.wait()
+            if not self.page.get_by_text("Error displaying widget: model not found").count():
+                break
+        return self
 
     def wait(self):
         """Wait until the cells are there, the kernel has started and saved widgets are drawn."""

@@ -20,7 +20,7 @@ LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 TOGGLE = ".theme-toggle:visible"
 OUTSIDE = """() => [...document.querySelectorAll("article *")].filter((one) => {
     const box = one.getBoundingClientRect();
-    return box.width && box.right > innerWidth && !one.closest("pre, p:has(> img), .table-wrapper, .output, .player-pane, math");
+    return one.checkVisibility() && box.width && box.right > innerWidth && !one.closest("pre, p:has(> img), .table-wrapper, .output, .player-pane, math");
 }).map((one) => one.outerHTML.slice(0, 100))"""
 SCROLLS = """() => [...document.querySelectorAll("article pre, article p:has(> img), .table-wrapper, .output.text_html")]
     .filter((box) => box.checkVisibility({ contentVisibilityAuto: true }) && box.scrollWidth > box.clientWidth)
