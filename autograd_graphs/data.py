@@ -233,13 +233,15 @@ class Folded:
 
     `copies` are their names in the order in which they ran; each copy has so many `operations`, and
     `leaves` that nothing else uses. `with_grad` counts the leaves in all of them whose `.grad`
-    holds a gradient. `is_guess` says that the module is known only by the parameters read.
+    holds a gradient. `kind` is the class of a module that was called. `is_guess` says that the
+    module is known only by the parameters read.
     """
 
     copies: tuple[str, ...]
     operations: int
     leaves: int
     with_grad: int = 0
+    kind: str = ""
     is_guess: bool = False
 
     @property

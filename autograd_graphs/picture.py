@@ -139,20 +139,32 @@ def demand_color(color: object) -> str | None:
 
 
 def recorded(given: Sequence[torch.Tensor | Trace]) -> Trace:
-    """Return the trace that is given, or that of the last backward recorded from a tensor."""
-    if len(given) != 1:
-        raise TypeError(
-            "Pass the loss that was recorded, or its trace, alone: show(loss, color='grad')."
-        )
-    if type(given[0]) is Trace:
+    """Return the trace of the last backward recorded from all that is given, or the one given."""
+    if any(type(one) is Trace for one in given):
+        if len(given) > 1:
+            raise ValueError(
+                "A trace has all of its roots. Show it alone: show(trace, color='grad')."
+            )
         return given[0]
-    demand_tensor(given[0])
-    if (trace := latest(given[0])) is None:
+    for thing in given:
+        demand_tensor(thing)
+    if not given:
+        raise TypeError(
+            "Nothing was given. Pass the loss that was recorded, or its trace: "
+            "show(loss, color='grad')."
+        )
+    found = [latest(thing) for thing in given]
+    if None in found:
         raise ValueError(
             "No backward of this loss was recorded. Call record(loss) or step_through(loss) "
             "first, or give its trace: show(trace, color='grad')."
         )
-    return trace
+    if any(trace is not found[0] for trace in found):
+        raise ValueError(
+            "These tensors were recorded in different backwards. Show them one by one, or record "
+            "them together: record([a, b])."
+        )
+    return found[0]
 
 
 def renamed(trace: Trace, tensors: Sequence[torch.Tensor | Trace], names: Given) -> Graph:

@@ -11,7 +11,7 @@ from autograd_graphs.recording.trace import Trace
 from autograd_graphs.text import number, visible
 
 LONGEST = 120  # characters of a sentence under the title, with names in it
-FILL = "Fill: the norm of the gradient that arrived, on a log scale from {} to {}."
+FILL = "Fill: the norm of the gradient that arrived; the stronger, the larger (log scale)."
 INSIDE = " inside"  # follows the word on a folded part where it is not true of all in it
 
 
@@ -34,23 +34,21 @@ class Tinting:
             steps = [self.step[node] for node in nodes if node in self.step]
             if steps:
                 found[card] = self.tint(steps, len(nodes) > 1)
-        remarks = list(self.remarks())
-        if self.scale:
-            remarks.insert(0, FILL.format(number(self.scale.low), number(self.scale.high)))
-        return Tints(found, tuple(remarks))
+        remarks = [FILL] if self.scale else []
+        return Tints(found, self.scale, (*remarks, *self.remarks()))
 
     def tint(self, steps: Sequence[int], is_folded: bool) -> Tint:
         """Return the tint of a card: the largest norm of its steps, and the worst that is wrong."""
-        rim, word = self.trouble(steps)
+        badge, word = self.badge(steps)
         if is_folded and word and any(self.words[nr] != word for nr in steps):
             word += INSIDE
         words = self.norm_words(steps)
         norms = self.known(steps)
         level = self.scale.level(norms[-1]) if self.scale and norms else 0
-        return Tint(level, words, word, rim, line(words, word, rim))
+        return Tint(level, words, word, badge, line(words, word, badge))
 
-    def trouble(self, steps: Sequence[int]) -> tuple[str, str]:
-        """Return the rim that steps get, and a word for it; both empty where all is well."""
+    def badge(self, steps: Sequence[int]) -> tuple[str, str]:
+        """Return the kind of badge that steps get, and its word; both empty where all is well."""
         if self.first and self.first.step in steps:
             return "first", f"first {self.first.health}"
         found = {self.words[nr] for nr in steps}
@@ -65,7 +63,7 @@ class Tinting:
         return sorted(norm for norm in told if norm)
 
     def norm_words(self, steps: Sequence[int]) -> str:
-        """Say which norms arrived at steps: nothing where a word says all."""
+        """Say which norms arrived at steps: nothing where their badge says all."""
         norms = self.known(steps)
         if norms:
             low, high = number(norms[0]), number(norms[-1])
@@ -100,10 +98,10 @@ class Tinting:
         return " ".join([*lead, *self.remarks()])
 
 
-def line(words: str, word: str, rim: str) -> str:
+def line(words: str, word: str, badge: str) -> str:
     """Return what the text tree says of a card: "grad norm 0.02, exploding", "first NaN here"."""
     told = [f"grad {words}" if words.startswith("norm") else words]
-    if rim == "first":
+    if badge == "first":
         told.append(word if word.endswith(INSIDE) else f"{word} here")
     elif word in (*health.BAD, "zero"):
         told.append(f"grad {word}")

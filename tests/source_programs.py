@@ -3,14 +3,13 @@ by a second run, in which every expression reports when it is done.
 """
 
 import ast
+import contextlib
 import linecache
 import random
 import warnings
-from unittest import mock
 
 import torch
 
-from autograd_graphs.looking import source
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.source import LONGEST
 from autograd_graphs.looking.torch_private import is_tensor, next_number, ran_as
@@ -55,6 +54,7 @@ BLOCKS = [
     "with torch.no_grad():\n    {0} = {1}",
     "try:\n    {0} = {1}\n    1 / 0\n    {0} = {2}\nexcept ZeroDivisionError:\n    pass",
     "with torch.enable_grad():\n    {0} = {1}",
+    "with contextlib.suppress(Exception):\n    {0} = {1}\n    1 / 0\n    {0} = {2}",
     "while k < 0:\n    {0} = {1}", "def rebind():\n    global {0}\n    {0} = {1}", "rebind()",
     "exec('{0} = {1}')", "def hidden(h):\n    h = {1}\n    return h * 2", "{0} = hidden({0})",
     "mutate({0})", "{0} *= 2", "{0} += {1}", "{0} = {0}.relu_()", "{0}.mul_(3)",
@@ -62,8 +62,9 @@ BLOCKS = [
     "k = 3", "k = {3}", "{0} = torch.tensor(2.0, requires_grad=True)",
     "{0} = torch.rand(2, requires_grad=True)", "{0} = (\n    {1}\n    + {2}\n)",
     "{0} = ({1}\n    * 2)", "{0} = [{1} for _ in range(2)][0]", "del {0}\n{0} = {1}",
-    "{0}: object = {1}", "import torch.nn.functional as F",
+    "box = [{1}, {2}]\n{0} = box[1]", "{0}: object = {1}", "import torch.nn.functional as F",
     "{0} = 'ü', {1}\n{0} = {0}[1]", "{0} = torch.cat([{1}, {2}])", "{0} = {1}; {3} = {2}",
+    "{0} = {1}  # + * sin",
 ]  # fmt: skip
 HEAD = """import contextlib
 import torch
@@ -219,14 +220,8 @@ class Reports:
         self.called = {nr: self.texts.get(id(one), set()) for nr, one in enumerate(walk.met)}
 
 
-def run(texts, record=record, change=None, report=None, tells=lambda failed: failed):
-    """Run cells in one namespace, as IPython does, which tells those that failed; return it."""
-    failed = set()
-    with mock.patch.object(source, "failures", return_value=tells(failed)):
-        return _run(texts, failed, record, change, report)
-
-
-def _run(texts, failed, record, change, report):
+def run(texts, record=record, change=None, report=None):
+    """Run cells in one namespace, as IPython does, and return it."""
     space = {"__name__": "__main__", "record": record, "In": [""]}
     for number, text in enumerate(texts):
         name = f"<ipython-cell-{number}>"
@@ -238,13 +233,9 @@ def _run(texts, failed, record, change, report):
             change.cell, space["_report"] = number, report.report
             tree = ast.fix_missing_locations(change.visit(tree))
         torch.manual_seed(0)
-        try:
-            with warnings.catch_warnings(action="ignore"):  # torch gives some once a process
-                exec(compile(tree, name, "exec"), space)
-        except Exception:
-            if number == len(texts) - 1:
-                raise
-            failed.add(number + 1)
+        failing = contextlib.suppress(Exception if number < len(texts) - 1 else ())
+        with failing, warnings.catch_warnings(action="ignore"):  # torch gives some once a process
+            exec(compile(tree, name, "exec"), space)
     return space
 
 

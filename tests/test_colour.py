@@ -7,6 +7,7 @@ import math
 import re
 import weakref
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import pytest
 import torch
@@ -17,7 +18,7 @@ from torch import nn
 
 from autograd_graphs.data import Gradient
 from autograd_graphs.drawing.diagram import drawing
-from autograd_graphs.drawing.palette import DARK, LEVELS, LIGHT, attributes
+from autograd_graphs.drawing.palette import DARK, HEAT, HEAT_DARK, LEVELS, LIGHT, attributes
 from autograd_graphs.large.fold import fold, fold_and_tell
 from autograd_graphs.recording import health
 from autograd_graphs.tinting import Tinting
@@ -30,6 +31,21 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def number(value, **more):
     return torch.tensor(value, requires_grad=True, **more)
+
+
+def mlp():
+    torch.manual_seed(0)
+    model = nn.Sequential(
+        nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)
+    )
+    return model, model(torch.randn(4, 8)).pow(2).mean()
+
+
+def chain(length, factor):
+    h = t = number([1.0, 2.0])
+    for _ in range(length):
+        t = t * factor
+    return h, t.sum()
 
 
 def words(picture):
@@ -52,7 +68,7 @@ def said(marks):
 
 
 @given(programs())
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=60)
 def test_colouring_is_silent_and_each_tinted_card_has_a_word(program):
     loss = program.run()[-1].sum()
     if not loss.requires_grad:
@@ -99,13 +115,39 @@ def test_the_first_nan_or_inf_is_marked_where_it_is_made(loss, kind, operation):
     first = trace.graph.nodes[trace.steps[nr].node]
     assert operation.startswith(first.operation)
     picture = show(trace, color="grad")
-    assert f"The first {kind} arises at {operation.partition(' ')[0]}" in picture.alt
+    if kind == "inf":
+        assert f"The first {kind} arises at {operation}." in picture.alt
+        assert f"The first {kind} arises at {operation}." in words(picture)
+    else:
+        assert re.search(r"The first NaN arises at LogBackward0", picture.alt)
     assert words(picture).count(f"first {kind}") == 1
     assert words(picture).count(kind) == 1, "the leaf, where it arrives"
     assert sum(f"first {kind} here" in line for line in picture.text.splitlines()) == 1
+    assert sum(f"grad {kind}" in line for line in picture.text.splitlines()) == 1
     marks = marks_by_node(trace)[trace.steps[nr].node]
+    assert {"badge", "badgesign", "badgeword"} <= {mark.role for mark in marks}
     assert next(mark for mark in marks if mark.part == "body").state.endswith("first")
     assert any(word.startswith("norm ") for word in said(marks)), "finite is what arrived there"
+
+
+def test_a_hook_that_makes_an_inf_is_told():
+    x = number([1.0, 2.0])
+    y = x.sin()
+    y.register_hook(lambda grad: grad * math.inf)
+    trace = record(y.sum())
+    assert health.first(trace) == health.First(1, "inf", "arrived")
+    (told,) = [word for word in words(show(trace, color="grad")) if "a hook or a sum" in word]
+    assert told.startswith("The first inf arrives at SinBackward0")
+
+
+def test_a_grad_that_overflows_when_it_is_summed_up_is_the_first():
+    x = number([1.0])
+    x.grad = torch.full((1,), 3e38)
+    trace = record((x * 3e38).sum())
+    assert trace.graph.nodes[trace.steps[health.first(trace).step].node].is_leaf
+    again = number([1.0])
+    again.grad = torch.full((1,), math.nan)
+    assert health.first(record(again * 2)) is None, "an old NaN in .grad is none of this backward"
 
 
 def test_dead_gradients_are_zero_in_words_and_by_a_dashed_rim():
@@ -124,10 +166,7 @@ def test_dead_gradients_are_zero_in_words_and_by_a_dashed_rim():
 
 
 def test_gradients_that_explode_are_told_with_the_rule():
-    h = number([1.0, 2.0])
-    for _ in range(9):
-        h = h * 10
-    loss = h.sum()
+    _, loss = chain(9, 10)
     trace = record(loss)
     norms = [health.norm_at(step) for step in trace.steps]
     middle = sorted(norms)[(len(norms) - 1) // 2]
@@ -168,7 +207,7 @@ def test_a_folded_part_has_the_range_of_what_is_in_it():
         low, high = re.fullmatch(r"norm (\S+) to (\S+)", tints.nodes[box].words).groups()
         assert float(low) == pytest.approx(inside[0], rel=1e-3)
         assert float(high) == pytest.approx(inside[-1], rel=1e-3)
-        assert tints.nodes[box].level == Tinting(trace).scale.level(inside[-1])
+        assert tints.nodes[box].level == tints.scale.level(inside[-1])
 
 
 def test_a_backward_that_stopped_is_shown_as_far_as_it_went():
@@ -278,12 +317,42 @@ def test_words_are_read_on_every_tint(theme, level, kind):
     for sign in ("held", "modified", "edited"):
         assert contrast(attributes("saved", sign, theme)["stroke"], ground) >= 3
     assert contrast(attributes("bar", "tint", theme)["fill"], ground) >= 3
+    for kind_of_badge in ("first", "bad", "zero"):
+        under = attributes("badge", kind_of_badge, theme)["fill"]
+        assert contrast(attributes("badgeword", kind_of_badge, theme)["fill"], under) >= 4.5
+        sign = attributes("badgesign", kind_of_badge, theme)
+        drawn = sign["stroke"] if sign["fill"] == "none" else sign["fill"]
+        assert contrast(drawn, under) >= 3
     rim = attributes(kind, f"tint{level}bad", theme)["stroke"]
     assert contrast(rim, theme["ground"]) >= 3
     assert contrast(rim, ground) >= 3
+
+
+@pytest.mark.parametrize(("scale", "is_dark"), [(HEAT, False), (HEAT_DARK, True)])
+def test_a_stronger_step_stands_out_more_from_the_ground(scale, is_dark):
+    ground = (DARK if is_dark else LIGHT)["ground"]
+    found = [contrast(one, ground) for one in scale]
+    assert found == sorted(found)
+    assert all(later / before > 1.08 for before, later in pairwise(found))
 
 
 def test_rims_differ_by_more_than_colour():
     looks = [attributes("operation", f"tint3{rim}") for rim in ("", "first", "bad", "zero")]
     shapes = {(look.get("stroke-width"), look.get("stroke-dasharray")) for look in looks}
     assert len(shapes) == 4
+
+
+def test_words_stay_in_their_card():
+    for trace in (record(log_of_zero()), record(chain(9, 10)[1]), record(mlp()[1])):
+        for marks in marks_by_node(trace).values():
+            left, top, wide, high, _ = next(mark for mark in marks if mark.part == "body").at
+            for mark in marks:
+                if mark.part == "health" and mark.shape == "rect":
+                    x, y, w, h, _ = mark.at
+                    assert left <= x
+                    assert x + w <= left + wide
+                    assert top <= y
+                    assert y + h <= top + high
+            boxes = [mark.at for mark in marks if mark.shape == "rect" and mark.part != "body"]
+            for (x, y, w, h, _), (after, below, *_) in pairwise(boxes):
+                assert y + h <= below or x + w <= after  # else the later box hides the earlier

@@ -66,6 +66,16 @@ def test_the_model_is_a_frame_and_the_loss_stands_above_it():
             assert body.bottom < frame.top
 
 
+def test_an_opened_module_is_a_frame_in_the_frame_of_what_holds_it():
+    loss, taken = classifier()
+    graph = fold(show(loss, names=taken).graph, "model.0.3")
+    assert [frame.name for frame in graph.frames] == ["model", "model.0", "model.0.3"]
+    drawn = drawing(graph)
+    found = frames_drawn(drawn)
+    assert holds(found["model"], found["model.0"])
+    assert holds(found["model.0"], found["model.0.3"])
+
+
 def faults(graph):
     """Yield what is wrong with the frames of a drawn graph: true of the picture, whatever it is."""
     drawn = drawing(graph)

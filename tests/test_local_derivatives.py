@@ -64,7 +64,8 @@ class Numbers:
 
     def __init__(self):
         torch.manual_seed(3)
-        self.grad, self.shape = torch.rand(3) + 0.5, (3,)
+        self.grad, self.position = torch.rand(3) + 0.5, 0
+        self.shape, self.shapes = (3,), ((3,),)
         self.rounding_mode = self.weight = self.pos_weight = None
         self.alpha, self.beta, self.reduction, self.p, self.negative_slope = 2, 0.5, 1, 0.4, 0.1
         self.dim = self.keepdim = None
@@ -281,8 +282,12 @@ PAIR = ((2.0, 3.0), (4.0, 5.0))
     "make",
     [
         lambda a, b: a * b,
+        lambda a, b: a + b,
+        lambda a, b: a**2,
+        lambda a, b: a.exp(),
         lambda a, b: a.sum(),
         lambda a, b: a.view(1, 2),
+        lambda a, b: a.softmax(0) * 1,
     ],
 )
 def test_a_hook_on_a_node_is_suspected_where_the_rule_gives_something_else(make):
@@ -337,7 +342,28 @@ def test_what_is_too_large_to_try_is_told_in_words_that_are_true_of_all():
     copies = " What was broadcast gets the sum over its copies."
     second = "times alpha (alpha is 1 unless given) for the second."
     assert said(wide + x) == f"A sum hands both terms the gradient, {second}{copies}"
-    assert "times -alpha (alpha is 1 unless given) for what it takes away." in said(wide - x)
+    assert said(wide + wide) == f"A sum hands both terms the gradient, {second}"
+    assert said(wide + 1) == "A sum hands its term the gradient."
+    assert said(wide - x) == (
+        "A difference hands on the gradient, times -alpha "
+        f"(alpha is 1 unless given) for what it takes away.{copies}"
+    )
+    assert said(wide * x).endswith(copies)
+
+
+@pytest.mark.parametrize(
+    ("make", "numbers"),
+    [
+        (lambda: number(6.0).relu(), ""),
+        (lambda: (number(3.0) * number(2.0)).tanh(), ""),
+        (lambda: number(1.0).tanh(), "1 - 0.7616²"),
+        (lambda: number(3.0) ** 2, "2·3"),
+        (lambda: number(4.0).sqrt(), "1 / (2·2)"),
+        (lambda: number(-4.0).abs(), "sign(-4)"),
+    ],
+)
+def test_numbers_give_the_factor_as_they_are_written(make, numbers):
+    assert local_of(make()).numbers == numbers
 
 
 @given(

@@ -1,6 +1,7 @@
 """`module_calls` knows which call made each operation, changes nothing, and leaves nothing behind."""
 
 import gc
+import pickle
 import threading
 import weakref
 
@@ -10,7 +11,7 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 from torch.utils.checkpoint import checkpoint
 
-from autograd_graphs.looking.calls import SEVERAL_THREADS
+from autograd_graphs.looking.calls import NOT_IN_ORDER, SEVERAL_THREADS
 from helpers import module_calls, record, show, snapshot, step_through
 
 GLOBAL_HOOKS = [name for name in dir(torch_module) if name.startswith("_global_")]
@@ -67,6 +68,18 @@ def test_every_call_has_its_operations_and_the_loss_has_none():
     ]
 
 
+def test_all_looks_take_them():
+    model = body()
+    with module_calls(model) as calls:
+        loss = model(torch.ones(2, 3)).sum()
+    graph = snapshot(loss, names=calls)
+    assert show(loss, names=calls).graph == graph
+    trace = record(loss, names=calls, retain_graph=True)
+    assert trace.graph.calls == trace.after.calls == graph.calls
+    assert step_through(loss, names=calls)
+    assert pickle.loads(pickle.dumps(graph)) == graph
+
+
 def test_looking_with_calls_changes_no_value_no_random_number_and_no_hook():
     def run(with_calls):
         torch.manual_seed(0)
@@ -88,6 +101,20 @@ def test_looking_with_calls_changes_no_value_no_random_number_and_no_hook():
     assert all(a.equal(b) for a, b in zip(one[0], other[0], strict=True))
     assert one[1].equal(other[1])
     assert one[2] == other[2]
+
+
+def test_the_fast_path_of_the_encoder_stays_on():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+    names = []
+
+    class Spy(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            names.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    with module_calls(layer), torch.no_grad(), Spy():
+        layer(torch.ones(1, 3, 8))
+    assert "aten._transformer_encoder_layer_fwd.default" in names
 
 
 @pytest.mark.slow
@@ -161,7 +188,7 @@ def test_a_graph_of_two_threads_is_refused_and_drawn_as_without():
         thread.join()
         half(made[0], model[6:])
     graph = snapshot(made[1].sum(), names=calls)
-    assert (graph.calls, graph.without_calls) == ((), SEVERAL_THREADS)
+    assert (graph.calls, graph.without_calls) in [((), SEVERAL_THREADS), ((), NOT_IN_ORDER)]
     text = show(made[1].sum(), names=calls).text
     assert graph.without_calls in text
     assert "reads " in text
@@ -216,3 +243,17 @@ def test_a_context_never_entered_or_still_open_or_used_again_is_told():
 def test_anything_but_models_is_refused(given):
     with pytest.raises(TypeError, match=r"Write: with module_calls\(model\)"):
         module_calls(*given)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Guards may run slower on Python 3.13.0:RuntimeWarning")
+def test_what_torch_compiled_is_one_call_and_warns_of_global_hooks():
+    model = body()
+    compiled = torch.compile(model, backend="aot_eager")
+    with module_calls(model) as calls, pytest.warns(UserWarning, match="global hooks"):
+        loss = compiled(torch.ones(2, 3)).sum()
+    graph = snapshot(loss, names=calls)
+    assert graph.without_calls == ""
+    assert graph.nodes[graph.ran[-1]].operation == "SumBackward0"
+    assert {call.stop for call in graph.calls} == {1}, "all nodes but the sum are in the calls"
+    assert graph.nodes[graph.ran[0]].operation == "CompiledFunctionBackward"

@@ -2,28 +2,37 @@
 Never a wrong highlight.
 """
 
+import contextlib
+import io
+import json
 import linecache
 import os
+import re
+from pathlib import Path
 
 import pytest
 import source_programs
+from IPython.display import display
 
+import autograd_graphs.looking.source
+import autograd_graphs.recording.record
 from autograd_graphs.recording.record import record
 
+LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SEEDS = int(os.environ.get("RANDOM_PROGRAMS", "600"))  # 25,000 were run once
 PORTION = 300
+LEAST = 0.8
 
 
-def program(*texts, **how):
+def program(*texts):
     """Run cells, and return the program of the last one's trace, and the trace."""
-    begin = "import torch\nfrom helpers import module_calls"
-    trace = source_programs.run([begin, *texts], **how)["trace"]
+    trace = source_programs.run(["import torch\nfrom helpers import module_calls", *texts])["trace"]
     return trace.program, trace
 
 
-def told(*texts, **how):
+def told(*texts):
     """Return (operation, expression, operator) of every node of which a place is known."""
-    found, trace = program(*texts, **how)
+    found, trace = program(*texts)
     if found is None:
         return []
     rows = []
@@ -81,11 +90,11 @@ def test_a_cell_that_failed_does_not_count():
     assert told(ABC, "y = b * a", "trace = record(y)") == [("MulBackward0", "b * a", "*")]
 
 
-def test_where_nobody_tells_which_cells_failed_only_the_last_counts():
-    untold = {"tells": lambda failed: None}
-    assert told(ABC, "y = b * a", "trace = record(y)", **untold) == []
-    sine = told(ABC, "y = torch.sin(b * a)\ntrace = record(y)", **untold)
-    assert sine[0][1] == "torch.sin(b * a)"
+def test_where_ipython_tells_which_cells_failed_the_others_count(monkeypatch):
+    cells = ABC, "y = a * b", "raise RuntimeError\ny = a *b", "y = a*b", "trace = record(y)"
+    assert told(*cells) == []
+    monkeypatch.setattr(autograd_graphs.looking.source, "failures", lambda: {4})
+    assert told(*cells) == [("MulBackward0", "a*b", "*")]
 
 
 def test_a_source_that_was_edited_since_does_not_count():
@@ -122,3 +131,48 @@ def test_no_highlight_of_a_random_program_is_wrong(begin):
         assert list(source_programs.mistakes(trace, makers, called)) == [], seed
         known += len(trace.program.spans)
     assert known > PORTION
+
+
+@pytest.fixture
+def traces(monkeypatch):
+    """Collect (graph, program) of all that is recorded."""
+    found, real = [], autograd_graphs.recording.record.program_of
+
+    def watched(frame, graph, *given):
+        found.append((graph, real(frame, graph, *given)))
+        return found[-1][1]
+
+    monkeypatch.setattr(autograd_graphs.recording.record, "program_of", watched)
+    return found
+
+
+STEPS = re.compile(r"\bstep_through\(\w")  # as a lesson calls it
+
+
+def run_lesson(path):
+    """Run a lesson's cells as IPython does: their sources known, and those before in `In`."""
+    space = {"__name__": "__main__", "display": display, "In": [""]}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        source, name = "".join(cell["source"]), f"<ipython-{path.stem}-{cell['id']}>"
+        linecache.cache[name] = len(source), None, source.splitlines(True), name
+        space["In"].append(source)
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Exception):
+            exec(compile(source, name, "exec"), space)
+
+
+@pytest.mark.notebooks
+def test_most_steps_of_the_lessons_have_a_highlight(traces, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for path in [path for path in LESSONS if STEPS.search(path.read_text(encoding="utf-8"))]:
+        before = len(traces)
+        run_lesson(path)
+        assert any(len(graph.nodes) > 2 for graph, _ in traces[before:]), f"{path.name}: no step"
+    steps = known = 0
+    for graph, found in traces:
+        operations = [number for number, node in enumerate(graph.nodes) if not node.is_leaf]
+        spans = [found and dict(found.spans).get(number) for number in operations]
+        steps += len(spans)
+        known += sum(span is not None and span.start >= 0 for span in spans)
+    assert known >= LEAST * steps > 0

@@ -13,7 +13,7 @@ from autograd_graphs.data import Edge, Node, TensorInfo
 from autograd_graphs.drawing.devices import Device, kind
 from autograd_graphs.drawing.display_list import Owner, Pen
 from autograd_graphs.drawing.palette import SMALL, TITLE
-from autograd_graphs.drawing.tints import Tint
+from autograd_graphs.drawing.tints import Scale, Tint, badge_width, draw_badge
 from autograd_graphs.text import ending, number, visible, width
 
 PILE = 4  # how far each of the two cards under a folded part sticks out, px
@@ -58,8 +58,8 @@ class Row:
     """Hold one piece of a line of a card.
 
     `part` says what it shows: "grad", "count", "saved", "norm", "health"; `state` is a saved
-    tensor's, or "none" and "full" of a `.grad`. `room` is the width of its slot at
-    least, px.
+    tensor's, or "none" and "full" of a `.grad`, or the kind of a badge.
+    `room` is the width of its slot at least, px.
     """
 
     text: str
@@ -78,11 +78,13 @@ class Row:
     def width(self) -> int:
         if self.part == "grad":
             return width(GRAD, SMALL) + 6 + self.slot
+        if self.part == "health":
+            return badge_width(self.text)
         return width(self.text, SMALL) + (SIGN if self.part == "saved" else 0)
 
 
 Rows = tuple[Row, ...]
-Key = str | Device  # an entry of the legend
+Key = str | Device | Scale  # an entry of the legend
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +201,11 @@ def measured(card: Card, device: Device | None) -> Card:
 
 def with_tint(card: Card, tint: Tint, is_dense: bool = False) -> Card:
     """Return a card with a line, in a dense graph a piece of its line, that says what arrived."""
-    told = [(tint.words, "norm"), (tint.health, "health")]
-    line = tuple([Row(words, part) for words, part in told if words])
-    if not line:
+    rows = [Row(tint.words, "norm")] if tint.words else []
+    rows += [Row(tint.health, "health", tint.badge)] if tint.health else []
+    if not rows:
         return card
+    line = tuple(rows)
     if card.kind == "leaf" and card.lines:
         aside = card.device.room if card.device else 0
         wide = max(card.width, line_width(line) + 28 + aside)
@@ -432,6 +435,8 @@ def draw_line(pen: Pen, card: Card, line: Rows, left: float, middle: float) -> N
         if row.part == "grad":
             slot = row.slot if line is card.beside else card.slot
             draw_grad(pen, row, slot, left, middle)
+        elif row.part == "health":
+            draw_badge(pen, row.state, row.text, left, middle)
         elif row.part == "saved":
             draw_sign(pen, row.state, left + 5, middle)
             words = (row.text, "")
@@ -488,15 +493,18 @@ def entry_words(key: str | Device) -> str:
 
 
 def entry_width(key: Key) -> int:
-    return width(entry_words(key), SMALL) + 42
+    return key.room if isinstance(key, Scale) else width(entry_words(key), SMALL) + 42
 
 
 def draw_legend(pen: Pen, keys: Sequence[Key], wide: int) -> int:
     """Draw the legend in as many rows as fit `wide` px; returns its height in px."""
     bottom = 0
     for key, x, y in _flow(keys, wide):
-        draw_key(pen, key, x, y)
-        pen.write("row", x + 30, y + 13, (entry_words(key), ""))
+        if isinstance(key, Scale):
+            key.draw(pen, x + 2, y)
+        else:
+            draw_key(pen, key, x, y)
+            pen.write("row", x + 30, y + 13, (entry_words(key), ""))
         bottom = y + 22
     return bottom
 

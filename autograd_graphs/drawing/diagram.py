@@ -105,7 +105,7 @@ def drawing(graph: Graph, *, alt: str | None = None, tints: Tints | None = None)
     laid = laid_out(part, dealt, words, is_dense(part))
     notes = [*part.remarks, *filter(None, [graph.memory])]
     caption = [*describe(graph), *tints.remarks, *notes]
-    keys = legend(laid.dealt.cards)
+    keys = [*filter(None, [tints.scale]), *legend(laid.dealt.cards)]
     room = laid.room
     texts = caption_width(caption)
     wide = round(max([NARROWEST, room.right - room.left, texts, *map(entry_width, keys)]))

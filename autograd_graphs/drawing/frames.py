@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograd_graphs.drawing.display_list import Pen
 from autograd_graphs.drawing.layout import Placed, Point
@@ -41,6 +41,10 @@ class Rect:
         is_beside = self.right <= other.left or other.right <= self.left
         return not is_beside and self.top < other.bottom and other.top < self.bottom
 
+    def covers(self, point: Point) -> bool:
+        x, y = point
+        return self.left <= x <= self.right and self.top <= y <= self.bottom
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:
@@ -65,6 +69,7 @@ def outlines(
             continue
         inner = [one.rect for cards, one in found.items() if cards <= members]
         made = outline(name, [rects[card] for card in members], inner, within(wires, members))
+        made = replace(made, start=free_start(made, wires))
         others = [rect for card, rect in enumerate(rects) if card not in members]
         others += [one.rect for cards, one in found.items() if not cards <= members]
         if not any(made.rect.meets(other) for other in others):
@@ -90,6 +95,17 @@ def outline(
     start = min(rect.left for rect in cards) + RIGHT_OF_WIRES
     right = max(start + name_width(name), room.right + PAD)
     return Outline(name, Rect(room.left - PAD, room.top - HEAD, right, room.bottom + PAD), start)
+
+
+def free_start(one: Outline, wires: Sequence[Wire]) -> float:
+    """Return where on the border a name lies on no wire, if there is such a place."""
+    rect, wide = one.rect, name_width(one.name)
+    for start in (one.start, rect.left + 2 * PAD, rect.right - wide - 2 * PAD):
+        room = Rect(start, rect.top, start + wide, rect.top + HEAD)
+        is_free = not any(any(map(room.covers, points)) for _, _, points in wires)
+        if rect.left < start and room.right < rect.right and is_free:
+            return start
+    return one.start
 
 
 def name_width(name: str) -> int:

@@ -152,7 +152,7 @@ _ON_DARK = {f"on{nr}": colour for nr, colour in enumerate(PLACES_DARK, 1)}
 
 
 # How large a gradient was, as the fill of a card, from little to much: only in pictures, as above.
-# Words on it are in ink. A rim says what else is wrong, beside the word for it.
+# Words on it are in ink. A rim says what else is wrong, and a badge says it in words.
 HEAT = ("#f5f0fe", "#eadffd", "#decdfb", "#d2bbf8", "#c5aaf5")
 HEAT_DARK = ("#2d2a3a", "#3a3150", "#483868", "#574082", "#66499f")
 LEVELS = len(HEAT)
@@ -163,6 +163,15 @@ TINT: dict[str, dict[str, str]] = {
     "row freedtint": _words("{ink}", text_decoration="line-through"),
     "run tint": {"fill": "{ink}"},
     "run tintsmall": {"fill": "{ink}", "font-size": str(SMALL)},
+    "badge first": _shape("{warn}"),
+    "badge bad": _shape("{card}", "{warn}", 1.6),
+    "badge zero": _shape("{card}", "{faint}", 1.3, "3 3"),
+    "badgesign first": _shape("{ground}"),
+    "badgesign bad": _shape("{warn}"),
+    "badgesign zero": _shape("none", "{faint}", 1.6),
+    "badgeword first": _words("{ground}", font_weight="650"),
+    "badgeword bad": _words("{warn}", font_weight="650"),
+    "badgeword zero": _words("{ink}", font_weight="650"),
 }
 for _nr in range(LEVELS + 1):
     for _rim, _look in RIMS.items():

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from autograd_graphs.data import Edge, Folded, Frame, Graph, Node, SavedTensor, counted, stem
 from autograd_graphs.large.execution_order import Program
+from autograd_graphs.large.frames import frame
 from autograd_graphs.large.owners import Path, common, owner
 from autograd_graphs.large.parts import MOST_JOINED, Part, called
 
@@ -205,18 +206,11 @@ class Contraction:
         )
 
     def _frame(self, part: Part, nodes: Sequence[Node], edges: Sequence[Edge]) -> Frame:
-        """Return the frame around the boxes of a part that is opened, and leaves that only they read."""
+        """Return the frame around the boxes of a part that is opened."""
         nodes_in = self.program.nodes[part.start : part.stop]
         members = {self.number[self.box(node)] for node in nodes_in}
-        inside, outside = set(members), set()
-        for edge in edges:
-            if edge.target is None or nodes[edge.target].size[0]:
-                continue  # no leaf
-            if edge.source in members:
-                inside.add(edge.target)
-            else:
-                outside.add(edge.target)
-        return Frame(part.name, tuple(sorted(inside - outside)))
+        leaves = {nr for nr, node in enumerate(nodes) if node.size[0] == 0}
+        return frame(part.name, members, edges, leaves)
 
     def _meet(self, node: int | None) -> int | None:
         if node is None:
@@ -264,7 +258,8 @@ class Contraction:
         last = nodes[-part.period :]
         outputs = tuple(last[place].outputs[output] for place, output in self.made.get(nr, ()))
         leaves = len(own) // len(part.copies)
-        folded = Folded(part.copies, part.period, leaves, with_grad(own), self._is_guess(part))
+        kind, is_guess = part.pieces[0].kind, self._is_guess(part)
+        folded = Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess)
         title = self._title(part, last)
         return replace(
             last[0], operation=title, outputs=outputs, saved=summary(nodes), folded=folded

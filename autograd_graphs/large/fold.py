@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 from autograd_graphs.data import Graph
 from autograd_graphs.large.contract import Contraction, Leaves, members
 from autograd_graphs.large.execution_order import Program
+from autograd_graphs.large.frames import opened_calls
 from autograd_graphs.large.lookup import LONGEST, NOWHERE, Lookup
 from autograd_graphs.large.outline import Outline
 from autograd_graphs.large.parts import NoPart, Part
@@ -156,7 +157,7 @@ class Folding:
         """Return what knows which nodes of the whole graph each node stands for."""
         apart = {one.name for one in opened if one.start == NOWHERE}
         boxes = self.boxes(opened)
-        calls = self.outline.opened_calls(boxes)
+        calls = opened_calls(self.outline, boxes)
         return Contraction(self.whole, self.program, boxes, apart, calls)
 
     def draws_leaves(self, name: str, opened: Parts) -> bool:
@@ -215,7 +216,7 @@ class Folding:
     def _room(self, drawn: Parts) -> Room:
         """Return what the graph takes with these parts folded, frames of opened calls included."""
         taken = room(self.whole, Leaves(self.whole, self.program, drawn))
-        frames = len(self.outline.opened_calls(drawn))
+        frames = len(opened_calls(self.outline, drawn))
         return Room(taken.nodes, taken.height + FRAME * frames)
 
     def _boxes(self, parts: Parts, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from autograd_graphs.data import stem
 from autograd_graphs.large.execution_order import Program
@@ -37,24 +37,6 @@ class Outline:
         if part not in self._inside:
             self._inside[part] = self._parts_in(part)
         return self._inside[part]
-
-    def opened_calls(self, drawn: Sequence[Part]) -> list[Part]:
-        """Return the module calls whose parts are drawn one by one, outer ones first; of two that
-        hold the same the inner one, and none that holds all.
-        """
-        if self.is_guess:
-            return []
-        found = {(part.start, part.stop): part for part in self._opened(self.outer(), drawn)}
-        found.pop((0, len(self.program)), None)
-        return list(found.values())
-
-    def _opened(self, parts: Sequence[Part], drawn: Sequence[Part]) -> Iterator[Part]:
-        for part in parts:
-            if any(one.holds(part) for one in drawn):
-                continue
-            if len(part.copies) == 1 and part.is_call:
-                yield part
-            yield from self._opened(self.inside(part), drawn)
 
     def _parts_in(self, part: Part) -> tuple[Part, ...]:
         if len(part.copies) > 1:
@@ -133,7 +115,7 @@ def together(items: Sequence[Item]) -> Piece:
     """Return neighbours as one piece: a call as it is."""
     if len(items) == 1 and isinstance(items[0], Piece):
         return items[0]
-    return Piece("", *ends(items), tuple(items))
+    return Piece("", "", *ends(items), tuple(items))
 
 
 def ends(items: Sequence[Item]) -> tuple[int, int]:

@@ -18,6 +18,7 @@ class Piece:
     """
 
     path: str
+    kind: str
     start: int
     stop: int
     items: tuple[Item, ...]
@@ -80,4 +81,4 @@ class Reader:
         key = self._number((call.kind, tuple(map(self.key, items))))
         outer.items += range(outer.at, call.start)
         outer.at = max(outer.at, call.stop)
-        outer.items.append(Piece(call.name, call.start, call.stop, items, key))
+        outer.items.append(Piece(call.name, call.kind, call.start, call.stop, items, key))

@@ -30,10 +30,6 @@ class Row:
     def count(self) -> int:
         return (self.stop - self.start) // self.period
 
-    def whole(self) -> Row:
-        """Return as many whole copies as there are."""
-        return Row(self.start, self.start + self.count * self.period, self.period)
-
     def within(self, low: int, high: int) -> Row:
         return Row(max(self.start, low), min(self.stop, high), self.period)
 
@@ -57,7 +53,7 @@ class Rows:
         while gaps and likely and len(found) < MOST_ROWS:
             low, high = gaps.pop()
             here = [row.within(low, high) for row in likely if row.start < high and row.stop > low]
-            whole = [row.whole() for row in here if row.count > 1]
+            whole = [self._aligned(row) for row in here if row.count > 1]
             worth = [row for row in whole if self._is_worth(row)]
             if worth:
                 best = max(worth, key=lambda row: (self._saved(row), -row.period, -row.start))
@@ -98,6 +94,16 @@ class Rows:
         if not is_again and numbers(self.paths[at]) > numbers(self.paths[later]):
             return False
         return at - period < start or is_again == (self.paths[at - period] == self.paths[at])
+
+    def _aligned(self, row: Row) -> Row:
+        """Return as many whole copies as there are, each beginning with a call where it can."""
+        length = row.count * row.period
+        begin = row.start
+        for start in range(row.start, row.stop - length + 1):
+            if self.paths[start]:
+                begin = start
+                break
+        return Row(begin, begin + length, row.period)
 
     def _saved(self, row: Row) -> int:
         """Return how many operations are hidden by drawing one copy only."""

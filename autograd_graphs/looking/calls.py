@@ -11,7 +11,7 @@ import weakref
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -32,7 +32,7 @@ NOT_IN_ORDER = (
     "Run its whole forward in one thread."
 )
 SEVERAL_THREADS = (
-    "Module calls not used: some were made in another thread. Run the block and its forward in one."
+    "Module calls not used: they were made in several threads. Run the forward in one thread."
 )
 
 
@@ -49,6 +49,14 @@ class Recorded:
     low: int
     module_id: int
     high: int
+
+
+@dataclass(slots=True)
+class ThreadCalls:
+    """Hold the calls of one thread in the order in which they began, and those that still run."""
+
+    calls: list[Recorded] = field(default_factory=list)
+    running: list[Recorded] = field(default_factory=list)
 
 
 def module_calls(*models: torch.nn.Module) -> ModuleCalls:
@@ -77,11 +85,10 @@ class ModuleCalls:
     def __init__(self, models: Sequence[torch.nn.Module]) -> None:
         self.state = "not entered"
         self.roots: dict[str, weakref.ref] = {}
+        self._given: dict[str, weakref.ref] = {}
         self._models = tuple(models)  # let go when the block ends
-        self._thread = 0
-        self._has_others = False  # whether another thread called a module meanwhile
-        self._calls: list[Recorded] = []  # in the order in which they began
-        self._running: list[Recorded] = []
+        self._threads: list[ThreadCalls] = []
+        self._local = threading.local()
         self._paths: dict[int, tuple[weakref.ref, list[str]]] = {}
         self._variables: dict[int, tuple[weakref.ref, str]] = {}
         self._met: Counter[str] = Counter()  # roots by the name that they would have alone
@@ -92,13 +99,14 @@ class ModuleCalls:
             raise RuntimeError(
                 f"This module_calls() was used before. Make a new one for every block. {HOW}"
             )
-        self.state, self._thread = "open", threading.get_ident()
+        self.state = "open"
         for name, thing in variables(caller()):
             if is_module(thing):
                 self._variables.setdefault(id(thing), (weakref.ref(thing), visible(name)))
         for model in self._models:
             if id(model) not in self._paths:
                 self._learn(model)
+        self._given = dict(self.roots)
         self._handles = [
             register_module_forward_pre_hook(self._begin),
             register_module_forward_hook(self._end, always_call=True),
@@ -108,9 +116,12 @@ class ModuleCalls:
     def __exit__(self, *_: object) -> None:
         for handle in self._handles:
             handle.remove()
-        for call in self._running:
-            call.high = next_number()
-        self._running.clear()
+        here = self._thread()
+        for thread in self._threads:
+            newest = max([call.high for call in thread.calls], default=0)
+            for call in thread.running:
+                call.high = next_number() if thread is here else newest
+            thread.running.clear()
         self._models, self._handles = (), []
         self._paths.clear()
         self._variables.clear()
@@ -120,30 +131,36 @@ class ModuleCalls:
         """Open a call: torch's hook before a forward."""
         if torch.compiler.is_compiling() or self.state != "open":
             return  # another thread may still ask as our block ends
-        if threading.get_ident() != self._thread:
-            self._has_others = True
-            return
-        number, depth = next_number(), len(self._running)
-        name = self._name(module, self._running)
+        thread = self._thread()
+        number, depth = next_number(), len(thread.running)
+        name = self._name(module, thread.running)
         call = Recorded(name, type_name(module), depth, number, id(module), number)
-        self._calls.append(call)
-        self._running.append(call)
+        thread.calls.append(call)
+        thread.running.append(call)
 
     def _end(self, module: torch.nn.Module, *_: object) -> None:
         """Close a call, and calls in it that an exception ended: torch's hook after a forward."""
-        if torch.compiler.is_compiling() or threading.get_ident() != self._thread:
+        if torch.compiler.is_compiling():
             return
-        if all(call.module_id != id(module) for call in self._running):
+        running = self._thread().running
+        if all(call.module_id != id(module) for call in running):
             return  # it began before our block
-        while self._running:
-            call = self._running.pop()
+        while running:
+            call = running.pop()
             call.high = next_number()
             if call.module_id == id(module):
                 return
 
+    def _thread(self) -> ThreadCalls:
+        """Return what was taken down of the thread that runs now."""
+        if not hasattr(self._local, "thread"):
+            self._local.thread = ThreadCalls()
+            self._threads.append(self._local.thread)
+        return self._local.thread
+
     def _name(self, module: torch.nn.Module, running: Sequence[Recorded]) -> str:
         """Return the path of a module: of several the one that goes on from its caller's."""
-        paths = self._known(module)
+        paths = self._known(module, bool(running))
         if len(paths) > 1:
             for outer in reversed(running):
                 for path in paths:
@@ -151,10 +168,18 @@ class ModuleCalls:
                         return path
         return paths[0]
 
-    def _known(self, module: torch.nn.Module) -> list[str]:
-        """Return all paths of a module; one that no model held as the block began is a root."""
+    def _known(self, module: torch.nn.Module, is_inside: bool) -> list[str]:
+        """Return all paths of a module; one that no model holds is a root of its own.
+
+        `is_inside` says that another module calls it, which may have been given it just now.
+        """
         if not self._is_known(module):
             self._paths.pop(id(module), None)
+            if is_inside:
+                for root, ref in self._given.items():  # parts may be new since the block began
+                    if (model := ref()) is not None:
+                        self._give_paths(root, model)
+        if not self._is_known(module):
             self._learn(module)
         return self._paths[id(module)][1]
 
@@ -205,21 +230,24 @@ class ModuleCalls:
         """
         if not are_in_order(numbers, edges):
             return (), NOT_IN_ORDER
-        if self._has_others:
+        ordered = sorted(numbers.values())
+        by_thread = [tuple(placed(thread.calls, ordered)) for thread in self._threads]
+        found = list(filter(None, by_thread))
+        if len(found) > 1:
             return (), SEVERAL_THREADS
-        found = tuple(placed(self._calls, sorted(numbers.values())))
         if not found:
             return (), self._no_match(any(edge.cut for edge in edges))
-        return found, ""
+        return found[0], ""
 
     def _no_match(self, is_cut: bool) -> str:
         """Say that no operation of a graph was made in a call."""
+        recorded = sum(len(thread.calls) for thread in self._threads)
         roots = ", ".join(list(self.roots)[:MOST_ROOTS])
         if len(self.roots) > MOST_ROOTS:
             roots += f" and {len(self.roots) - MOST_ROOTS:,} more"
         what = "that was looked at" if is_cut else "of this graph"
         return (
-            f"Module calls not used: none of {len(self._calls):,} ({roots}) made a node {what}. "
+            f"Module calls not used: none of {recorded:,} ({roots}) made a node {what}. "
             "Run the forward of this tensor in the block."
         )
 

@@ -21,8 +21,8 @@ def cells_of(frame: FrameType) -> list[str]:
     return list(cells)
 
 
-def read_cells(cells: Sequence[str], taken: int) -> list[Text]:
-    """Return the sources of cells.
+def read_cells(cells: Sequence[str], taken: int) -> tuple[list[Text], bool]:
+    """Return the sources of cells, and whether these are all that ran.
 
     Read are the newest, until 2,000 lines with the `taken` ones, or until one that cannot be read:
     nobody knows what it did. One that failed besides never ran.
@@ -33,13 +33,13 @@ def read_cells(cells: Sequence[str], taken: int) -> list[Text]:
         lines = cells[order].splitlines()
         taken += len(lines)
         if taken > MOST_SOURCE:
-            break
+            return found[::-1], False
         try:
             found.append(Text(lines, order))
         except (SyntaxError, ValueError):  # the latter of a zero byte, in Python 3.11
             if order not in failed:
-                break
-    return found[::-1]
+                return found[::-1], False
+    return found[::-1], True
 
 
 def shell_here() -> Any:

@@ -33,6 +33,8 @@ def make_freeable(nodes: Sequence[Any], edges: Sequence[Edge]) -> None:
     for edge in edges:
         if edge.target is not None and not is_tensor(nodes[edge.target]):
             inputs[edge.source].append(edge.target)
+    if sum(map(bool, inputs)) <= SHALLOW:
+        return  # a way can be no longer than there are nodes that lead further
     height = heights(inputs)
     if max(height) <= SHALLOW:
         return

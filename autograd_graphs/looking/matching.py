@@ -46,11 +46,21 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "sub": (("Sub", 0, 1), ("Rsub", 1)),
     "div": (("Div", 0, 1), ("Mul", ("Reciprocal", 1), None)),
     "pow": (("Pow", 0), ("Pow", 0, 1), ("Pow", 1)),
+    "remainder": (("Remainder", 0), ("Remainder", 0, 1)),
     "square": (("Pow", 0),),
     "matmul": _MATMUL,
+    "inner": (("Dot", 0, 1),),
     "T": (("Permute", 0), ("T", 0)),
+    "mT": (("Transpose", 0),),
     "norm": (("LinalgVectorNorm", 0),),
+    "vector_norm": (("LinalgVectorNorm", 0),),
+    "det": (("LinalgDet", 0),),
     "where": (("Where", 1, 2),),
+    "linear": (
+        *(("Addmm", 2, 0, ("T", 1)), ("Mm", 0, ("T", 1))),
+        ("View", ("Addmm", 2, 0, ("T", 1))),
+        ("View", ("Addmm", 2, ("View", 0), ("T", 1))),
+    ),
     "layer_norm": (("NativeLayerNorm", 0, 2, 3), ("NativeLayerNorm", 0, None, None)),
     "embedding": (("Embedding", 1),),
     "cross_entropy": (("NllLoss", ("LogSoftmax", 0)),),
@@ -65,13 +75,40 @@ SHAPES: dict[str, tuple[Any, ...]] = {
 }
 SAME = {
     **{"multiply": "mul", "divide": "div", "true_divide": "div", "subtract": "sub"},
-    **{"negative": "neg", "clip": "clamp", "absolute": "abs"},
-    **{"concat": "cat", "concatenate": "cat", "hstack": "cat"},
-    # Modules that are called; most are named as their function.
-    **{"L1Loss": "l1_loss", "CrossEntropyLoss": "cross_entropy", "BCELoss": "binary_cross_entropy"},
-    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    **{"negative": "neg", "clip": "clamp", "absolute": "abs", "swapaxes": "transpose"},
+    **{
+        "arctan2": "atan2",
+        "arcsin": "asin",
+        "arccos": "acos",
+        "arctan": "atan",
+        "expit": "sigmoid",
+    },
+    **{"concat": "cat", "concatenate": "cat", "hstack": "cat", "matrix_transpose": "mT"},
+}
+MODULES = {
+    torch.nn.MSELoss: "mse_loss",
+    torch.nn.L1Loss: "l1_loss",
+    torch.nn.SmoothL1Loss: "smooth_l1_loss",
+    torch.nn.HuberLoss: "huber_loss",
+    torch.nn.CrossEntropyLoss: "cross_entropy",
+    torch.nn.NLLLoss: "nll_loss",
+    torch.nn.BCELoss: "binary_cross_entropy",
+    torch.nn.BCEWithLogitsLoss: "binary_cross_entropy_with_logits",
+    torch.nn.ReLU: "relu",
+    torch.nn.Sigmoid: "sigmoid",
+    torch.nn.Tanh: "tanh",
+    torch.nn.GELU: "gelu",
+    torch.nn.SiLU: "silu",
+    torch.nn.Softplus: "softplus",
+    torch.nn.Softmax: "softmax",
+    torch.nn.LogSoftmax: "log_softmax",
+    torch.nn.Linear: "Linear",
 }
 NO_GRADIENT = {"detach", "item", "tolist", "numpy", "size", "numel", "dim", "argmax", "argmin"}
+
+
+class TooLong(Exception):
+    """Tell that a matching took too many steps."""
 
 
 @dataclass(slots=True)
@@ -115,11 +152,22 @@ class Matcher:
         return None if found is None else (found, read(thing, "output_nr"))
 
     def matched(self, value: Value, place: tuple[int, int]) -> Claims | None:
-        """Return what is certain of an operation that made an output; None where not all is."""
+        """Return what is certain of a value that is the output of a node; None where all is not."""
         try:
-            return self._operation(value, place, Claims())
-        except RecursionError:
+            if value.kind != "either":
+                return self._trial(value, place)
+            trials = [self._trial(one, place) for _, one in value.operands]
+            return trials[0] if not any(trials[1:]) else None
+        except (TooLong, RecursionError):
             return None
+
+    def _trial(self, value: Value, place: tuple[int, int]) -> Claims | None:
+        claims = Claims()
+        if value.kind == "unknown":  # a name's value before its cell, which may be anything
+            return claims
+        if value.kind == "op":
+            return self._operation(value, place, claims)
+        return claims if self._value(value.expr, value, place, claims) else None
 
     def _value(
         self, expr: ast.expr, value: Value, place: tuple[int, int] | None, claims: Claims
@@ -127,7 +175,9 @@ class Matcher:
         """Say whether a value can be what an entry of `next_functions` leads to."""
         self.steps += 1
         if self.steps > MOST_STEPS:
-            raise RecursionError("This matching takes too many steps.")
+            raise TooLong
+        if value.kind == "either":
+            return self._either(expr, value, place, claims)
         if place is None:
             return self.may_be_plain(value)
         have = claims.seen.get(id(value))
@@ -141,6 +191,19 @@ class Matcher:
             return found is not None and self._take(claims, found)
         is_leaf = self.graph.nodes[place[0]].is_leaf
         return value.kind == "leaf" and is_leaf and self._agree(expr, value, place, claims)
+
+    def _either(
+        self, expr: ast.expr, value: Value, place: tuple[int, int] | None, claims: Claims
+    ) -> bool:
+        """Say whether the newest of several values fits, and no other one."""
+        (_, newest), *others = value.operands
+        held = self.held(expr, value)
+        if held is not None and newest.kind != "op":
+            return place is not None and self.place(held) == place
+        for _, other in others:
+            if other.kind == "unknown" or self._value(expr, other, place, claims.copy()):
+                return False
+        return self._value(expr, newest, place, claims)
 
     def _agree(self, expr: ast.expr, value: Value, place: tuple[int, int], claims: Claims) -> bool:
         """Write down that a name was used for what a node made."""
@@ -186,6 +249,8 @@ class Matcher:
         held = self.held(value.expr, value)
         if held is not None:
             return not read(held, "requires_grad")
+        if value.kind == "either":
+            return self.may_be_plain(value.operands[0][1])
         if value.kind == "op" and (value.callee or value.op in NO_GRADIENT):
             return True
         return all(self.may_be_plain(one) for _, one in value.operands)
@@ -234,9 +299,8 @@ class Matcher:
         if isinstance(func, ast.Attribute) and func.attr == "apply":
             owner = self.reached(func.value)
             return type.__dict__["__name__"].__get__(owner) if is_a(owner, FunctionMeta) else ""
-        kind = type(self.reached(func))
-        called = type.__dict__["__name__"].__get__(kind)
-        return called if vars(torch.nn).get(called) is kind else ""
+        thing = self.reached(func)
+        return next((name for kind, name in MODULES.items() if type(thing) is kind), "")
 
     def _fits(
         self, shape: Any, value: Value, place: tuple[int, int] | None, claims: Claims, is_top: bool

@@ -32,7 +32,7 @@ from autograd_graphs.looking.statements import (
 )
 from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import variables
-from autograd_graphs.text import shortened, visible
+from autograd_graphs.text import visible
 
 MOST_LINES = 6  # shown
 LONGEST = 100  # characters of a line
@@ -94,7 +94,7 @@ def follow(frame: FrameType | None, graph: Graph, met: Sequence[Any], look: Look
     if found is not None:
         write_down(found, graph, look)
     for value in values:  # shown even where no place in the statement is certain
-        if value.statement is not None:
+        if value.statement is not None and value.kind != "either":
             lines = range(value.statement.first, value.statement.last + 1)
             look.shown.update((value.statement.text.order, number) for number in lines)
 
@@ -150,7 +150,7 @@ def replay_earlier(frame: FrameType, text: Text, replay: Replay) -> list[Text]:
     cells = cells_of(frame)
     if cells and cells[-1].splitlines() == text.lines:
         cells = cells[:-1]
-    texts = read_cells(cells, len(text.lines))
+    texts, replay.is_complete = read_cells(cells, len(text.lines))
     for one in texts:
         replay.rebound |= declared(one.tree)
     failed = failures()
@@ -188,7 +188,7 @@ def agreed(
         starts.append((value, matcher.place(replay.live.get(name))))
     whole, doubted = Claims(), set()
     for value, place in starts:
-        if place is not None and value.kind == "op":
+        if place is not None and value.kind in ("op", "either"):
             found = matcher.matched(value, place)
             if found is not None:
                 merge(whole, found, doubted)
@@ -253,6 +253,8 @@ def named(text: Text, expr: ast.expr) -> str:
 
 def part(text: Text, expr: ast.expr, value: Value | None = None) -> Part:
     """Return where an expression stands, with columns where it is on one line."""
+    while isinstance(expr, ast.NamedExpr):
+        expr = expr.value
     if expr.lineno != expr.end_lineno:
         return Part(text.order, expr.lineno)
     return Part(text.order, expr.lineno, *text.columns(expr), *operator(text, expr, value))
@@ -288,10 +290,15 @@ def shown(look: Look) -> Program | None:
     if not any(line.strip() for line in raw):
         return None
     indent = min(len(line) - len(line.lstrip()) for line in raw if line.strip())
-    lines = tuple([shortened(line[indent:].rstrip(), LONGEST) for line in raw])
+    lines = tuple([cut(line[indent:]) for line in raw])
     spans = dict(moved(look, chosen, indent))
     operands = tuple(sorted(look.operands.items()))
     return Program(lines, tuple(sorted(spans.items())), operands)
+
+
+def cut(line: str) -> str:
+    line = line.rstrip()
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def moved(look: Look, chosen: Sequence[tuple[int, int]], indent: int) -> Iterator[tuple[int, Span]]:

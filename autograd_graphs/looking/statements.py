@@ -29,6 +29,7 @@ BLOCKS = (
 )
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 MAKERS = {"tensor", "ones", "zeros", "full", "rand", "randn", "arange", "linspace", "eye", "empty"}
+LOOKS = torch.enable_grad, torch.autograd.set_detect_anomaly, torch.autograd.detect_anomaly
 REBINDERS = {"exec", "eval", "globals", "locals", "vars", "setattr", "get_ipython", "__import__"}
 OPERATORS = {
     ast.Add: "add",
@@ -50,7 +51,9 @@ class Text:
         self.tree = parsed("".join(f"{line}\n" for line in self.lines))
 
     def segment(self, expr: ast.expr) -> str:
-        """Return the text of an expression in one line."""
+        """Return the text of an expression in one line, without the name that `:=` gives it."""
+        while isinstance(expr, ast.NamedExpr):
+            expr = expr.value
         start, stop = self.columns(expr)
         parts = self.lines[expr.lineno - 1 : expr.end_lineno]
         parts[-1] = parts[-1][:stop]
@@ -80,8 +83,8 @@ class Value:
     """Hold what one evaluation of an expression gave, as far as the source tells.
 
     `kind` is "plain" (a number), "leaf" (a tensor made with requires_grad=True), "op" (an operation
-    on `operands`), "several" (a tuple or list) or "unknown". `callee` is what an operation calls
-    where no name tells it.
+    on `operands`), "several" (a tuple or list), "either" (one of the operands: the cell may not
+    have run to its end) or "unknown". `callee` is what an operation calls where no name tells it.
     """
 
     kind: str
@@ -101,6 +104,7 @@ class Replay:
         self.names: dict[str, Value] = {}
         self.given: dict[str, Value] = {}  # names that were read before they were bound
         self.is_certain = True  # whether the cell that is processed ran to its end
+        self.is_complete = True  # whether a name that was not met was never bound
         self.rebound: set[str] = set()  # names that functions rebind
         self.statement: Statement | None = None
 
@@ -137,12 +141,11 @@ class Replay:
             self._bind_all(stmt)
         if rebinds(stmt):
             self.names.clear()
+            self.is_complete = False
 
     def _bind_all(self, stmt: ast.stmt) -> None:
-        """Give the names that a statement binds their values, where it surely ran."""
-        if not self.is_certain:
-            self._forget(bound(stmt))
-        elif isinstance(stmt, ast.Assign):
+        """Give the names that a statement binds their values."""
+        if isinstance(stmt, ast.Assign):
             value = self.value(stmt.value)
             for target in stmt.targets:
                 self._assign(target, value)
@@ -154,12 +157,13 @@ class Replay:
             self._forget(bound(stmt))
 
     def _is_look(self, item: ast.withitem) -> bool:
-        """Say whether a block runs as if it were none: module_calls()."""
+        """Say whether a block runs as if it were none: module_calls() and torch's own."""
         if not isinstance(item.context_expr, ast.Call):
             return False
         if item.optional_vars is not None:
             self._forget(bound(item))
-        return is_our_function(self.thing(item.context_expr.func), "module_calls")
+        found = self.thing(item.context_expr.func)
+        return any(found is one for one in LOOKS) or is_our_function(found, "module_calls")
 
     def _forget(self, names: Sequence[str] | set[str]) -> None:
         """Let names stand for something unknown from now on."""
@@ -182,6 +186,13 @@ class Replay:
         if name in self.rebound:
             self._forget([name])
             return
+        have = self.names.get(name)
+        if have is None and not self.is_complete:
+            have = Value("unknown")
+        if not self.is_certain and have is not None:
+            before = have.operands[1:] if have.kind == "either" else ()
+            news = (value.expr, value), (have.expr, have), *before
+            value = Value("either", value.expr, value.statement, operands=news)
         self.names[name] = value
 
     def value(self, expr: ast.expr) -> Value:
@@ -206,6 +217,11 @@ class Replay:
     def _is_given(self, name: str) -> bool:
         """Say whether a name was never bound in the statements so far."""
         return name not in self.names or self.names[name] is self.given.get(name)
+
+    def _namedexpr(self, expr: ast.NamedExpr) -> Value:
+        value = self.value(expr.value)
+        self._assign(expr.target, value)
+        return value
 
     def _several(self, expr: ast.Tuple | ast.List) -> Value | None:
         if any(isinstance(part, ast.Starred) for part in expr.elts):

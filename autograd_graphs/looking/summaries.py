@@ -47,12 +47,7 @@ class PendingSummary:
 
 
 class Summaries:
-    """Take gradients, and describe them later; no gradient is referred to in between.
-
-    Of a small one its values are told, else shape, norm, least and greatest value, and its values
-    as a tile or their histogram. Nothing is computed over more than `LARGE` elements: of those only
-    the shape is told. More than `SAMPLE` elements are counted in bins as a sample, one in so many.
-    """
+    """Take gradients, and describe them later; no gradient is referred to in between."""
 
     def __init__(self) -> None:
         self._open: list[PendingSummary] = []
@@ -106,6 +101,17 @@ class Summaries:
         if taken.found is None:
             self.settle()
         return taken.found
+
+
+def gradient(tensor: torch.Tensor | None) -> Gradient | None:
+    """Describe a gradient: its values where it is small, else shape, norm, least and greatest
+    value, and its values as a tile or their histogram.
+
+    Nothing is computed over more than `LARGE` elements: of those only the shape is told. More than
+    `SAMPLE` elements are counted in bins as a sample, one in so many.
+    """
+    summaries = Summaries()
+    return summaries.of(summaries.take(tensor))
 
 
 def readable(tensor: torch.Tensor) -> torch.Tensor | None:

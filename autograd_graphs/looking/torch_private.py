@@ -12,6 +12,7 @@ import contextlib
 import gc
 import sys
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import cache
 from types import FrameType
@@ -247,7 +248,8 @@ def memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:
     """Return the address of a tensor's storage and its size in bytes; None where torch cannot tell.
 
     The size is how far the tensor reaches, or the one that it is a view of: the storage itself is
-    not asked, as in `values`. Of one that was cut short since, as FSDP does, it cannot tell.
+    not asked, as in `values`. One that was cut short since, as FSDP does, counts as far as it
+    goes.
     """
     is_real = is_plain(tensor) and tensor.layout is torch.strided and not tensor.is_meta
     if not is_real or tensor.is_quantized or torch._is_functional_tensor(tensor):
@@ -259,9 +261,7 @@ def memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:
         count = reach(tensor)
         if whole is not tensor:
             count = max(count, reach(whole) * whole.element_size() // size)
-        if not fits(tensor.detach(), count):
-            return None
-        return torch._C._storage_address(tensor), count * size
+        return torch._C._storage_address(tensor), room(tensor, count) * size
     except Exception:
         return None
 
@@ -274,6 +274,14 @@ def reach(tensor: torch.Tensor) -> int:
         return tensor.storage_offset() + tensor.numel()
     steps = zip(tensor.shape, tensor.stride(), strict=True)
     return tensor.storage_offset() + sum((size - 1) * stride for size, stride in steps) + 1
+
+
+def room(tensor: torch.Tensor, most: int) -> int:
+    """Return for how many elements, of at most so many, the storage of a tensor has room."""
+    flat = tensor.detach()
+    if fits(flat, most):
+        return most
+    return bisect_left(range(most), True, key=lambda count: not fits(flat, count + 1))
 
 
 def fits(flat: torch.Tensor, count: int) -> bool:

@@ -138,3 +138,4 @@ class BackwardFilm:
     program: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     trouble: int | None = None
+    start: int = 0

@@ -55,7 +55,7 @@ class Encoder:
             "version": VERSION,
             "alt": visible(film.alt, LONGEST),
             "steps": film.steps,
-            "start": 0,
+            "start": film.start,
             "trouble": film.trouble,
             "program": [source(line) for line in film.program],
             "remarks": [visible(text, LONGEST) for text in film.remarks],
@@ -68,7 +68,7 @@ class Encoder:
 
     def words(self, text: str) -> int:
         """Return the number of a text; its lines stay lines."""
-        return self.lines(shown(text))
+        return self.lines("\n".join([visible(line, LONGEST) for line in text.split("\n")]))
 
     def what(self, what: What) -> str | int | None:
         """Return what a cell, a capsule or a slot shows."""
@@ -175,11 +175,6 @@ class Encoder:
         """Return [node, x, y, width, height, before, after]."""
         before, after = scene.turns[node].slot or (None, None)
         return [node, *box, self.what(before), self.what(after)]
-
-
-def shown(text: str) -> str:
-    """Return a text in which nothing is hidden; its lines stay lines."""
-    return "\n".join([visible(line, LONGEST) for line in text.split("\n")])
 
 
 def turn_data(turn: Turn) -> list:

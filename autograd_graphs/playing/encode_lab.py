@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autograd_graphs.drawing.display_list import Mark
-from autograd_graphs.playing.encode_backward import LONGEST, Encoder, Pool, flat, shown
+from autograd_graphs.playing.encode_backward import LONGEST, Encoder, Pool, flat
 from autograd_graphs.playing.film import Button, Change, LabFilm, LabState, Way
 from autograd_graphs.text import visible
 
@@ -86,6 +86,11 @@ class LabEncoder(Encoder):
         if not way.error:
             return way.to
         return [way.to, self.words(way.error)]
+
+
+def shown(text: str) -> str:
+    """Return a text in which nothing is hidden; its lines stay lines."""
+    return "\n".join([visible(line, LONGEST) for line in text.split("\n")])
 
 
 def action(nr: int, button: Button) -> list:

@@ -13,7 +13,7 @@ from math import isfinite
 from autograd_graphs.data import Edge, Gradient, Node, Operands, stem
 from autograd_graphs.playing.backward_film import Cell, Row
 from autograd_graphs.recording.trace import CUSTOM, LocalDerivative, Step, Trace, changer
-from autograd_graphs.text import ending, short_number, short_numbers, visible
+from autograd_graphs.text import short_number, short_numbers, visible
 
 MOST_PARTS = 3  # of a sum that arrives
 MOST_ROWS = 4  # of one step; further inputs are counted in words
@@ -21,6 +21,7 @@ LONGEST = 26  # characters of values that are written out
 LONGEST_FORM = 60  # characters of a form in words
 LONGEST_OPERAND = 22  # characters of a source text that stands for an operand
 LONGEST_NAME = 28  # characters of a name in a caption
+LONGEST_PATH = 20  # characters of a dotted name in a caption, where its end is as short
 LONGEST_SYMBOL = 44  # characters of a factor in symbols
 NOTHING = "None"
 WORDS = re.compile(r" [a-z]+ ")  # "1 where 0.5 > 0, else 2"
@@ -74,6 +75,15 @@ def caption(gradient: Gradient | None, words: str) -> str:
 def again(gradient: Gradient | None) -> str:
     """Return words under a tensor that stands in the row above too: its shape."""
     return "" if isinstance(told(gradient), str) else shape(gradient.shape)
+
+
+def ended(path: str, limit: int) -> str:
+    """Return a dotted name without so many of its first parts that it fits, where that can be."""
+    parts = path.split(".")
+    if not all(part.isidentifier() or part.isdecimal() for part in parts):
+        return visible(path, LONGEST_NAME)
+    ends = [".".join(parts[nr:]) for nr, part in enumerate(parts) if nr == 0 or part.isidentifier()]
+    return visible(next((end for end in ends if len(end) <= limit), ends[-1]), LONGEST_NAME)
 
 
 def brief(value: object) -> str:
@@ -161,7 +171,7 @@ class Equations:
         """Return what becomes of a leaf's `.grad`: before + arrives = now."""
         before, after = step.leaf.before, step.leaf.after
         arrived = step.grad_outputs[0] if step.grad_outputs else None
-        name = ending(f"{leaf_name(self.graph.nodes[step.node])}.grad", LONGEST_NAME)
+        name = ended(f"{leaf_name(self.graph.nodes[step.node])}.grad", LONGEST_PATH)
         words = "nothing yet" if before is None else "before"
         if arrived is None:
             return (Cell("words", f"nothing arrives: {name} stays as it is"),)
@@ -176,7 +186,7 @@ class Equations:
 
     def row(self, step: Step, edge: Edge, is_first: bool) -> Row:
         """Return how the gradient of one input is made."""
-        goal = ending(self.goal(edge), LONGEST_NAME)
+        goal = ended(self.goal(edge), LONGEST_PATH)
         position = edge.position
         handed = step.grad_inputs[position] if position < len(step.grad_inputs) else None
         if handed is None:

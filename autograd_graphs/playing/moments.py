@@ -9,8 +9,10 @@ from dataclasses import replace
 from autograd_graphs.data import Gradient, Node, Storage, counted, stem
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, What
 from autograd_graphs.playing.equations import (
+    LONGEST_PATH,
     Equations,
     caption,
+    ended,
     is_kept,
     leaf_name,
     number_of,
@@ -21,7 +23,7 @@ from autograd_graphs.playing.equations import (
 from autograd_graphs.recording.health import exploding, first, first_words, health_of, worst
 from autograd_graphs.recording.sentences import sentence
 from autograd_graphs.recording.trace import Step, Trace
-from autograd_graphs.text import ending, short_number, visible
+from autograd_graphs.text import short_number, visible
 
 MOST_CHOICES = 5
 MOST_STARTS = 3  # of several roots
@@ -142,7 +144,7 @@ class Moments:
 
     def result(self, step: Step) -> Row:
         """Return a leaf's `.grad` at the end."""
-        name = ending(f"{leaf_name(self.graph.nodes[step.node])}.grad", LONGEST_NAME)
+        name = ended(f"{leaf_name(self.graph.nodes[step.node])}.grad", LONGEST_PATH)
         after = step.leaf.after
         return Cell("name", name), Cell("total", told(after), caption(after, ""))
 

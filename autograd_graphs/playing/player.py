@@ -65,7 +65,7 @@ class Player(anywidget.AnyWidget):
     def __init__(self, film: AnyFilm, **traits: object) -> None:
         self.text, self._title, self._count = film.text, film.alt, count(film)
         self._still = still_html(film)
-        first = film.first if isinstance(film, LabFilm) else 0
+        first = film.start if isinstance(film, BackwardFilm) else film.first
         super().__init__(film=as_json(film), _anywidget_id=IDENTITY, **({"frame": first} | traits))
         self.on_msg(self._keep)
 

@@ -8,17 +8,18 @@ from dataclasses import replace
 from autograd_graphs.data import Edge, Gradient, counted
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, Stop
 from autograd_graphs.playing.equations import (
-    LONGEST_NAME,
+    LONGEST_PATH,
     Equations,
     again,
     caption,
+    ended,
     in_words,
     told,
 )
 from autograd_graphs.playing.moments import Moments
 from autograd_graphs.playing.scenes import Stage
 from autograd_graphs.recording.health import health_of, norm_of, worst
-from autograd_graphs.text import ending, visible
+from autograd_graphs.text import visible
 
 MOST_ROWS = 2
 MOST_BARS = 96
@@ -88,7 +89,7 @@ class Summaries:
         """Say to whom an edge leads in this view."""
         node = self.stage.graph.nodes[self.stage.box_of[edge.target]]
         name = node.title if node.folded else self.equations.goal(edge)
-        return ending(visible(name, LONGEST), LONGEST_NAME)
+        return ended(visible(name, LONGEST), LONGEST_PATH)
 
     def entered(self, box: int, steps: range) -> Gradient | None:
         """Return what arrived at the first of the steps."""

@@ -105,6 +105,17 @@ def text_of(s: Saved, name: str) -> str:
     return short_number(value)
 
 
+def where(condition: Tensor, then: float, other: float) -> Tensor:
+    """Choose between two numbers, in double precision."""
+    then, other = torch.tensor([then, other], dtype=torch.float64)
+    return torch.where(condition, then, other)
+
+
+def passed(s: Saved, condition: Tensor, words: str) -> Form:
+    """Hand on what arrives where a condition holds, and 0 elsewhere."""
+    return times_sum(s, where(condition, 1, 0), f"1 where {words}, else 0")
+
+
 # Sums and products
 
 
@@ -162,14 +173,39 @@ def of_exponent(s: Saved) -> Form:
     return times(s, s.result * base.log(), f"{{result}} · log({text_of(s, 'self')})")
 
 
-def of_absolute(s: Saved) -> Form | None:
+def of_absolute(s: Saved) -> Form:
     if s.self.is_complex():
-        return None
+        return times(s, s.self / s.self.abs(), "{self} / |{self}|", kind="direction")
     return times(s, s.self.sgn(), "sign({self})", kind="sign")
 
 
-def of_relu(s: Saved) -> Form:
-    return times_sum(s, (s.result > 0).double(), "1 where {result} > 0, else 0")
+def of_leaky_relu(s: Saved) -> Form:
+    factor = where(s.self > 0, 1, s.negative_slope)
+    return times_sum(s, factor, f"1 where {{self}} > 0, else {text_of(s, 'negative_slope')}")
+
+
+def of_lower_limit(s: Saved) -> Form:
+    return passed(s, s.self >= s.min, f"{{self}} ≥ {text_of(s, 'min')}")
+
+
+def of_upper_limit(s: Saved) -> Form:
+    return passed(s, s.self <= s.max, f"{{self}} ≤ {text_of(s, 'max')}")
+
+
+def of_limits(s: Saved) -> Form:
+    if s.min is None:
+        return of_upper_limit(s)
+    if s.max is None:
+        return of_lower_limit(s)
+    is_inside = (s.self >= s.min) & (s.self <= s.max)
+    return passed(s, is_inside, f"{text_of(s, 'min')} ≤ {{self}} ≤ {text_of(s, 'max')}")
+
+
+def of_dropout(s: Saved) -> Form:
+    if s.p == 1:
+        return times(s, 0, "0")
+    symbol = f"1 / {short_number(1 - s.p)} where it was kept, else 0"
+    return times_sum(s, s.result1 / (1 - s.p), symbol)
 
 
 # Reductions
@@ -254,7 +290,14 @@ def of_matrix(s: Saved) -> Form:
     return Form(s.grad[:, None] * s.vec, "outer(g, {vec})")
 
 
-# What moves elements
+def of_added_matrix(s: Saved) -> Form:
+    form = of_matrix(s)
+    if s.alpha == 1:
+        return form
+    return replace(form, made=s.alpha * form.made, text=f"{form.text} · {text_of(s, 'alpha')}")
+
+
+# What moves elements, or reads some of them
 
 
 def of_view(s: Saved) -> Form:
@@ -265,6 +308,53 @@ def of_permuted_dims(s: Saved) -> Form:
     order = all_dims(s.dims, len(s.dims))
     back = [order.index(dim) for dim in range(len(order))]
     return moved(s.grad.permute(back), "its dims put back in order")
+
+
+def nothing_yet(s: Saved) -> Tensor:
+    """Return zeros of the input's shape, to be filled with what arrives."""
+    return torch.zeros(s.shape, dtype=s.grad.dtype)
+
+
+def of_one_index(s: Saved) -> Form:
+    made = nothing_yet(s)
+    made.select(s.dim, s.index).copy_(s.grad)
+    return Form(made, f"g at index {s.index} of dim {s.dim}, 0 elsewhere")
+
+
+def of_slice(s: Saved) -> Form:
+    made = nothing_yet(s)
+    taken = [slice(None)] * len(s.shape)
+    taken[s.dim] = slice(s.start, s.end, s.step)
+    made[tuple(taken)] = s.grad
+    return Form(made, f"g in the slice of dim {s.dim} that was taken, 0 elsewhere")
+
+
+def of_indices(s: Saved) -> Form:
+    made = torch.ops.aten.index_put(nothing_yet(s), list(s.indices), s.grad, True)
+    return Form(made, "g, added at the places that were read, 0 elsewhere")
+
+
+def of_rows(s: Saved) -> Form | None:
+    if s.scale_grad_by_freq or s.padding_idx >= 0:
+        return None
+    grad = s.grad.reshape(-1, s.shape[-1])
+    made = nothing_yet(s).index_add(0, s.indices.reshape(-1), grad)
+    return Form(made, "g, added to the rows that were looked up, 0 elsewhere")
+
+
+def of_joined(s: Saved) -> Form:
+    before, after = s.shapes[: s.position], s.shapes[s.position + 1 :]
+    if None not in before:
+        start = sum(shape[s.dim] for shape in before)
+    else:  # a piece that gets no gradient has no size here: count from the end
+        behind = sum(shape[s.dim] for shape in after)
+        start = s.grad.shape[s.dim] - s.shape[s.dim] - behind
+    made = s.grad.narrow(s.dim, start, s.shape[s.dim])
+    return Form(made, f"its part of g along dim {s.dim}")
+
+
+def of_stacked(s: Saved) -> Form:
+    return Form(s.grad.select(s.dim, s.position), f"g at index {s.position} of dim {s.dim}")
 
 
 # What each input is handed on, by operation and input
@@ -294,7 +384,15 @@ RULES: dict[str, Rule] = {
     "Tanh self": lambda s: times_sum(s, 1 - s.result**2, "1 - {result}²"),
     "Sigmoid self": lambda s: times(s, s.result * (1 - s.result), "{result} · (1 - {result})"),
     "Abs self": of_absolute,
-    "Relu self": of_relu,
+    "Relu self": lambda s: passed(s, s.result > 0, "{result} > 0"),
+    "LeakyRelu self": of_leaky_relu,
+    "ClampMin self": of_lower_limit,
+    "ClampMax self": of_upper_limit,
+    "Clamp self": of_limits,
+    "Where self": lambda s: passed(s, s.condition, "{condition}"),
+    "Where other": lambda s: times_sum(s, where(s.condition, 0, 1), "0 where {condition}, else 1"),
+    "MaskedFill self": lambda s: times_sum(s, where(s.mask, 0, 1), "0 where {mask}, else 1"),
+    "NativeDropout input": of_dropout,
     # Reductions
     "Sum self": of_sum,
     "Mean self": of_mean,
@@ -311,13 +409,21 @@ RULES: dict[str, Rule] = {
     "Mv self": of_matrix,
     "Dot self": lambda s: times(s, s.tensor, "{tensor}"),
     "Dot tensor": lambda s: times(s, s.self, "{self}"),
-    "Addmm self": lambda s: scaled(s, s.beta),
+    **dict.fromkeys(("Addmm self", "Addmv self"), lambda s: scaled(s, s.beta)),
     "Addmm mat1": lambda s: right_of(s, s.mat2.mT, "{mat2}ᵀ", s.alpha),
     "Addmm mat2": lambda s: left_of(s, s.mat1.mT, "{mat1}ᵀ", s.alpha),
-    # What moves elements
+    "Addmv mat": of_added_matrix,
+    "Addmv vec": lambda s: left_of(s, s.mat.mT, "{mat}ᵀ", s.alpha),
+    # What moves elements, or reads some of them
     **dict.fromkeys(("View self", "UnsafeView self", "Reshape self", "ReshapeAlias self"), of_view),
     **dict.fromkeys(("Squeeze self", "Unsqueeze self"), of_view),
     "T self": lambda s: moved(s.grad.t(), "transposed back"),
     "Transpose self": lambda s: moved(s.grad.transpose(s.dim0, s.dim1), "transposed back"),
     "Permute self": of_permuted_dims,
+    "Select self": of_one_index,
+    "Slice self": of_slice,
+    "Index self": of_indices,
+    "Embedding weight": of_rows,
+    "Cat tensors": of_joined,
+    "Stack tensors": of_stacked,
 }

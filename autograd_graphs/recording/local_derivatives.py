@@ -10,13 +10,14 @@ from typing import Any
 import torch
 
 from autograd_graphs.data import Gradient, Node, stem
-from autograd_graphs.looking.torch_private import dtype_name
+from autograd_graphs.looking.summaries import gradient
+from autograd_graphs.looking.torch_private import dtype_name, is_tensor
 from autograd_graphs.recording.derivatives import MAY_DIFFER, RULES, Form, Rule, unchanged
-from autograd_graphs.recording.saved_values import Saved, computable, is_small, signed
+from autograd_graphs.recording.saved_values import Saved, computable, is_small, is_usable, signed
 from autograd_graphs.recording.trace import LocalDerivative, filled
 from autograd_graphs.text import short_number, visible
 
-GROSS = 0.1  # of the largest element: rounding does not explain so much
+CLEAR, NOISY = 10, 1_000  # times what is close, and times what is rounded: surely another number
 DOUBLE = torch.float64
 CLOSE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 5e-3, torch.bfloat16: 4e-2}
 Tensors = Sequence[torch.Tensor | None]
@@ -31,7 +32,7 @@ def local_derivatives(
     held: Mapping[str, object],
     grad_outputs: Tensors,
     grad_inputs: Tensors,
-    describe: Callable[[torch.Tensor], Any],
+    describe: Callable[[torch.Tensor], Any] = gradient,
 ) -> tuple[LocalDerivative | None, ...]:
     """Return, for each input, how its gradient is made of what arrived; None where no form is known
     or it was not tried, or where rounding may have been too much; `REFUTED` where a form is known,
@@ -92,8 +93,9 @@ class StepValues:
             return None
 
     def saved(self, position: int) -> Saved:
-        shape = tuple(self.grad_inputs[position].shape)
-        return Saved(self.held, grad=self.grads[0], shape=shape)
+        shapes = tuple([one if one is None else tuple(one.shape) for one in self.grad_inputs])
+        own = {"shape": shapes[position], "shapes": shapes, "position": position}
+        return Saved(self.held, grad=self.grads[0], **own)
 
     def verified(
         self, rule: Rule, saved: Saved, handed: torch.Tensor, is_sure: bool
@@ -106,10 +108,26 @@ class StepValues:
             return UNCHANGED
         after = fit(form.made, handed, partial(self.noise, form))
         if after is None:
-            return REFUTED if is_sure and refutes(form, handed) else None
+            return REFUTED if is_sure and self.refutes(rule, saved, form.made, handed) else None
         if saved.grad.dtype != handed.dtype:
             after = f"{after}, as {dtype_name(handed.dtype)}".removeprefix(", ")
         return self.told(rule, saved, form, after)
+
+    def refutes(self, rule: Rule, saved: Saved, made: torch.Tensor, handed: torch.Tensor) -> bool:
+        """Say whether what was handed on is surely not what a rule gives: neither rounding can
+        explain it, as a computation in double precision tells, nor a place where there is no slope.
+        """
+        used = [saved.grad, *filter(is_tensor, self.held.values())]
+        found = [made, handed, *filter(is_usable, used)]
+        if any(tensor.is_complex() for tensor in found):
+            return False
+        exact = shaped(rule(saved.changed(widened)).made, handed)
+        if not all(bool(tensor.isfinite().all()) for tensor in (exact, *found)):
+            return False
+        made, handed = shaped(made, handed).double(), handed.double()
+        off, noise = largest(handed - exact), largest(made - exact)
+        least = CLEAR * CLOSE.get(found[1].dtype, 1e-4) * max(largest(handed), largest(exact))
+        return off > max(least, NOISY * noise)
 
     def noise(self, form: Form) -> float:
         """Return how large the gradient is that arrives, where it may have been cancelled out."""
@@ -183,19 +201,19 @@ def fit(made: torch.Tensor, handed: torch.Tensor, noise: Callable[[], float]) ->
     return after if agree(made.to(handed.dtype), handed, noise) else None
 
 
-def refutes(form: Form, handed: torch.Tensor) -> bool:
-    """Say whether what was handed on is surely not what a form gives: finite real numbers, of which
-    nothing was cancelled out, are far from it.
-    """
-    made = form.made
-    if not is_broadcast(made.shape, handed.shape):
-        made = made.sum_to_size(handed.shape)
-    if not form.sign or made.is_complex() or handed.is_complex():
-        return False
-    if not (made.isfinite().all() and handed.isfinite().all()):
-        return False
-    off = largest(handed.double() - made.double())
-    return off > GROSS * max(largest(handed), largest(made))
+def shaped(made: torch.Tensor, handed: torch.Tensor) -> torch.Tensor:
+    """Give what a form gives the shape of what was handed on."""
+    if is_broadcast(made.shape, handed.shape):
+        return made.expand(handed.shape)
+    return made.sum_to_size(handed.shape)
+
+
+def widened(value: Any) -> Any:
+    """Return floating-point tensors in double precision."""
+    if isinstance(value, tuple):
+        return tuple(map(widened, value))
+    is_float = isinstance(value, torch.Tensor) and value.is_floating_point()
+    return value.double() if is_float else value
 
 
 def as_written(value: Any) -> Any:

@@ -13,12 +13,16 @@ MOST_VERIFIED = 10_000  # elements of each tensor: a form is verified while a ba
 UNSIGNED = 1 << 64  # torch tells a dimension of -1 as this, less 1
 
 
+class NotTried(Exception):
+    """Tell that a rule asked for a tensor that is not to be computed with."""
+
+
 class Saved:
     """Hold what a rule may look at, for one input of a node: what the node saved, by torch's names,
     and beside it what it was made with.
 
     `grad` is what arrives for the first output, `shape` the shape of the input that gets a
-    gradient.
+    gradient, `shapes` those of all inputs, `position` the place of this one among them.
     """
 
     def __init__(self, held: Mapping[str, object], **seen: object) -> None:
@@ -30,7 +34,7 @@ class Saved:
             raise AttributeError(name)
         value = self.held[name]
         if not is_usable(value):
-            raise AttributeError(f"{name} is not to be computed with")
+            raise NotTried(name)
         return value
 
     def changed(self, change: Callable[[Any], Any]) -> Saved:

@@ -31,6 +31,7 @@ _UNCHANGED = "{name} hands on what arrives, unchanged."
 _SLOPE = "{name} hands on what arrives, times its slope at its input."
 _READ = "What was read gets the gradient; everything else gets 0."
 _READ_OFTEN = "What was read gets the gradient, added up where it was read more than once."
+_WRITTEN = "What was overwritten gets 0; what was written in gets the gradient of its places."
 _PIECES = "The gradients of the pieces are joined; a piece that nobody used counts as 0."
 _LIMITS = "Inside the limits the input gets the gradient; beyond them it gets 0."
 _TO_LIMITS = "Inside the limits the input gets the gradient; beyond one, that limit gets it."
@@ -59,6 +60,7 @@ SENTENCES: dict[str, str] = {
     **dict.fromkeys(["Clone", "Alias"], _UNCHANGED),
     **dict.fromkeys(["Select", "Slice", "Diagonal", "MaskedSelect", "Trace"], _READ),
     **dict.fromkeys(["Index", "IndexSelect", "Gather", "Take", "Unfold", "AsStrided"], _READ_OFTEN),
+    **dict.fromkeys(["Scatter", "IndexCopy"], _WRITTEN),
     **dict.fromkeys(["Split", "SplitWithSizes", "Unbind", "UnsafeSplit"], _PIECES),
     **dict.fromkeys(["Triu", "Tril"], _TRIANGLE),
     **dict.fromkeys(["AvgPool2D", "AdaptiveAvgPool2D"], _POOLED),
@@ -81,9 +83,15 @@ SENTENCES: dict[str, str] = {
         ["Topk", "Sort", "Kthvalue"], "Each gradient goes back to the element that was picked."
     ),
     **dict.fromkeys(
+        ["Median", "Nanmedian"],
+        "Each gradient goes back to the element that was picked; equal ones may share it.",
+    ),
+    **dict.fromkeys(
         ["SmoothL1Loss", "HuberLoss", "BinaryCrossEntropy", "BinaryCrossEntropyWithLogits"],
         "The loss hands on what arrives, times its slope at each element.",
     ),
+    "Threshold": "Where the value passed, the gradient passes; where it was replaced, 0 is handed on.",
+    "ScatterAdd": "What was added to gets the gradient; what was added gets that of its places.",
     "Neg": "A minus sign hands on what arrives, with the sign turned.",
     "Exp": "An exponential hands on what arrives, times its own result.",
     "Log": "A logarithm hands on what arrives, divided by its input.",
@@ -114,8 +122,11 @@ SENTENCES: dict[str, str] = {
     "NllLoss2D": "Only the score of a target class gets a gradient: the loss read nothing else.",
     "MseLoss": "A squared error hands on what arrives, times twice the difference, over n for a mean.",
     "Embedding": "Only rows that were looked up get a gradient, made of what arrives at their places.",
+    "ConstantPadNd": "The padding is dropped; what was inside gets the gradient.",
     "ScaledDotProductFlashAttentionForCpu": "Values get the gradient by the weights of attention; "
     "queries and keys get it through the scores.",
+    "UpsampleNearest2D": "What was copied gets the sum of the gradients of its copies.",
+    "Hardtanh": _LIMITS,
     "LinalgVectorNorm": "A norm hands each element the gradient, times the norm's slope; "
     "where it has none, torch chooses.",
 }
@@ -260,6 +271,8 @@ def of_absolute(handed: Locals, step: Step) -> str:
     kind = handed[0].kind if handed[0] else ""
     if kind == "sign":
         return "An absolute value hands on what arrives, times the sign of its input."
+    if kind == "direction":
+        return "An absolute value hands on what arrives, times its input over that absolute value."
     return "An absolute value hands on what arrives, times the direction of its input. For a real number that is its sign."
 
 

@@ -43,7 +43,7 @@ class LocalDerivative:
     so that it has the input's shape. `is_unchanged` where what arrived is handed on as it is.
     `is_refuted` where a form is known, and what was handed on is something else: a hook of the
     user's may have changed it after the operation. Then `form` says that, and nothing else is told.
-    `kind` is what a sentence tells apart: "square", "sign", "zero". `scale` is a
+    `kind` is what a sentence tells apart: "square", "sign", "direction", "zero". `scale` is a
     number of the call's that stands before the rest, such as alpha.
     """
 
