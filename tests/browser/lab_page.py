@@ -37,8 +37,6 @@ NEXT = """async (path) => { const { commands, shell } = jupyterapp, panel = shel
 NOISE = (
     # Lab's debugger, asked while its kernel goes down
     "Could not restore the debugger state: Canceled future",
-    # see Notebook.reload
-    "widget model not found",
 )
 ABROAD = ("/lab/api/news", "/lab/api/update")  # asked for these, the server asks other hosts
 TALL = 20_000  # px: higher than any lesson
@@ -50,7 +48,7 @@ def window(chromium, lab, noise=NOISE):
     """Open a window of JupyterLab; yield it and the watch over it."""
     with checked(lab.context(chromium), noise) as watch:
         watch.page.on("request", lambda request: watch.foreign.extend(_abroad(request.url)))
-        yield Notebook(lab, watch.page), watch
+        yield Notebook(lab, watch.page, watch.errors), watch
     lab.stop_kernels()
 
 
@@ -59,10 +57,10 @@ def _abroad(url):
 
 
 class Notebook:
-    """Hold a page of JupyterLab with one notebook. The page is `page`."""
+    """Hold a page of JupyterLab with one notebook, and the errors that its console told."""
 
-    def __init__(self, lab, page):
-        self.lab, self.page = lab, page
+    def __init__(self, lab, page, errors):
+        self.lab, self.page, self.errors = lab, page, errors
 
     def open(self, name):
         """Open a file of work/ in a workspace of its own, so that no other tab is restored beside
@@ -91,6 +89,7 @@ class Notebook:
             self.wait()
             if not self.page.get_by_text("Error displaying widget: model not found").count():
                 break
+            self.errors[:] = [one for one in self.errors if "widget model not found" not in one]
         return self
 
     def wait(self):

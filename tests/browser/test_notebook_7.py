@@ -47,7 +47,7 @@ def opened(page, name):
     if not isinstance(page.lab, Notebook7):
         return page.open(name)
     page.page.goto(f"{page.lab.address}/notebooks/{name}?token={page.lab.token}")
-    return Notebook(page.lab, page.page).wait()
+    return Notebook(page.lab, page.page, page.errors).wait()
 
 
 def test_the_shortcuts_of_the_notebook_do_not_fire_inside_players_and_questions(page):

@@ -61,8 +61,8 @@ BY_HAND = Exercise(
                     "what arrives through the product `{product}` alone": "slope(product, 'u')",
                     "what arrives through the addition of `{addend}` alone": "slope(addend, 'u')",
                     "the value of `f`, and not how much it changes with `u`": "value(f)",
-                    "the value"
-                    " of `{product}`, and a product hands back the other factor": "value(product)",
+                    "the value of `{product}`, and a product hands back the other"
+                    " factor": "value(product)",
                     "the gradient of `f` by `v`": "slope(f, 'v')",
                 },
             ),
@@ -70,8 +70,8 @@ BY_HAND = Exercise(
     ),
     hints=(
         "Make u and v, compute f, and draw it with show(f). How many arrows end at u?",
-        "Go back from `f` with a 1. The addition hands it to both sides, and the product multiplies it by the"
-        " other factor. Add what arrives at `u`.",
+        "Go back from `f` with a 1. The addition hands it to both sides, and the product multiplies"
+        " it by the other factor. Add what arrives at `u`.",
     ),
 )
 
@@ -183,8 +183,8 @@ look at: x.grad
 LINE = Exercise(
     id="00.5",
     right="What you compute from a plain number, or from a leaf that does not ask, has no path back.",
-    asked="In one line of this program, a path back to the leaf breaks off or is never begun. Which line would you"
-    " change? Give its number.",
+    asked="In one line of this program, a path back to the leaf breaks off or is never begun. Which"
+    " line would you change? Give its number.",
     principle="draw one result after another, and look for the first that lost a path.",
     hints=(
         "Run the lines one by one, and draw each result with `show`. Where is an arrow missing?",
@@ -271,8 +271,8 @@ DRAWING = Exercise(
     id="00.6",
     reader=numbers(),
     right="Each use of a tensor is an arrow, and `x` counts as often as it is used.",
-    asked="Draw the picture of `f` on paper. How many cards of operations has it, how many arrows, and how many of"
-    " these end at `x`? Give a list `[cards, arrows, at_x]`.",
+    asked="Draw the picture of `f` on paper. How many cards of operations has it, how many arrows,"
+    " and how many of these end at `x`? Give a list `[cards, arrows, at_x]`.",
     principle="a line may hold several operations, and each of them has an arrow for each tensor that it uses.",
     vary=_other_drawing,
     hints=(
@@ -286,8 +286,8 @@ DRAWING = Exercise(
 _MODEL = "model = nn.Sequential(nn.Linear(2, {n}), nn.Tanh(), nn.Linear({n}, 1)){half}\nh = model[0](torch.ones(4, 2){half})"
 _TRACES = (
     "w = torch.tensor({n}.0, requires_grad=True)\np = w * 2\nresults = dict(w=w, p=p, loss=p**2)",
-    "w = torch.tensor([{n}.0, 0.5], requires_grad=True)\nh = w.sum()\np = h.item()\n"
-    "results = dict(w=w, h=h, p=p, loss=p**2)",
+    "w = torch.tensor([{n}.0, 0.5], requires_grad=True)\nh = w.sum()\np = h.item()\nresults ="
+    " dict(w=w, h=h, p=p, loss=p**2)",
     "x = torch.tensor({n}.0)\nresults = dict(x=x, y=x * 2, loss=x * 6)",
     "u, v = torch.ones(2, {n}, requires_grad=True)\np = u.sum().tolist()\nresults = dict(p=p, loss=v.sum() * p)",
     "w = torch.ones({n}, requires_grad=True)\nresults = dict(w=w, best=w.argmax(), rest=None)",
@@ -327,8 +327,8 @@ LOST_AT = Exercise(
     right="Keep it: it finds in a second the line that you would look for with `show`.",
     known={
         "You return the first name that has no graph. A later result may have one again. Begin at"
-        " the last result,"
-        " and go back.": like(_LOST_AT.replace("            lost = None", "            pass")),
+        " the last result, and go"
+        " back.": like(_LOST_AT.replace("            lost = None", "            pass")),
         "You take a leaf that asks for its gradient for a lost result. Its `grad_fn` is None, yet a"
         " graph begins there: `requires_grad` is True.": like(
             _LOST_AT.replace("result.requires_grad", "result.grad_fn is not None")
@@ -343,8 +343,8 @@ LOST_AT = Exercise(
     },
     hints=(
         "`torch.is_tensor(one) and one.requires_grad` is True for what has a graph or begins one.",
-        "Go through all results from the front, and keep one name: that of the first without a graph. When you meet"
-        " one with a graph, forget that name.",
+        "Go through all results from the front, and keep one name: that of the first without a"
+        " graph. When you meet one with a graph, forget that name.",
     ),
     solution=_LOST_AT,
     principle="begin at the last result. As long as what you see has no graph, go back.",
@@ -368,16 +368,16 @@ CASE = Exercise(
     id="00.4",
     reader=function(moons, partial(moons, 30), observe=lambda returned, *_: readable(returned)),
     right="`w` asks for a gradient before the first operation runs, so there is a graph to go back through.",
-    principle="`backward()` goes back through what was written down. If no leaf asks for a gradient,"
-    " nothing is.",
+    principle="`backward()` goes back through what was written down. If no leaf asks for a"
+    " gradient, nothing is.",
     known={
         "In some step the loss still has no graph. Which tensor should ask for a gradient? And does"
         " it still ask in the second step?": fails("does not require grad"),
         "`w.grad` is None: no gradient reached `w`. A flag on the loss comes too late, for the"
         " operations before it have run, and nothing was written down.": fails("NoneType"),
         "`w` asks for a gradient now, and torch protects it: without `torch.no_grad()` it does not"
-        " let you"
-        " change a leaf in place. That line was right.": fails("leaf Variable that requires grad"),
+        " let you change a leaf in place. That line was"
+        " right.": fails("leaf Variable that requires grad"),
         "Nobody empties `w.grad`, so each step uses the gradients of all steps so far. (Lesson 06.)"
         " Leave that line in.": like(_MENDED.replace("        w.grad = None\n", "")),
         "You return after the first step. Move the `return` out of the loop.": like(
@@ -386,8 +386,8 @@ CASE = Exercise(
         "Your `w` is where it began. Each step has to move it by its gradient.": like(
             "def answer(points, moon):\n    return torch.zeros(2, 1)"
         ),
-        "You step along the gradient, which makes"
-        " the loss larger. Subtract it, as the program did.": like(_MENDED.replace("w -=", "w +=")),
+        "You step along the gradient, which makes the loss larger. Subtract it, as the program"
+        " did.": like(_MENDED.replace("w -=", "w +=")),
         "You return a single number. Asked for is `w`, with its two.": lambda seen, _: all(
             is_a(one, float) for one in seen
         ),
@@ -445,15 +445,12 @@ REPAIR = Exercise(  # asked by old copies of the lesson only
         " backward() was called on. Either nothing that asks for a gradient went into it, or"
         " nothing was recorded, or the graph was cut off later. Ask of each line before backward()"
         " what it made.": fails("does not require grad"),
-        "You returned the loss, which is a value. Asked for is what"
-        " backward() leaves in x.grad.": like(
-            "def answer(values): return sum(v * v for v in values)", 0
-        ),
+        "You returned the loss, which is a value. Asked for is what backward() leaves in"
+        " x.grad.": like("def answer(values): return sum(v * v for v in values)", 0),
         "Your function returns the same numbers whatever list comes in. It has to work on the list"
         " that it is given.": lambda seen, _: is_a(seen[0][0], tuple) and seen[0][0] == seen[1][0],
         "The numbers are right, and you worked them out by hand: autograd computed nothing while"
-        " your function ran. Mend the function that is"
-        " there, so that its backward() works.": like(
+        " your function ran. Mend the function that is there, so that its backward() works.": like(
             "def answer(values): return [2 * v for v in values]", 0
         ),
     },

@@ -75,8 +75,8 @@ WRAPPER = Exercise(
                 "`w.grad`",
                 "what comes back past the wrapper: there the wrapped factor is a plain number",
                 {
-                    "what"
-                    " comes through both factors if nothing is wrapped": "slope(f'({y}) * w', 'w')",
+                    "what comes through both factors if nothing is"
+                    " wrapped": "slope(f'({y}) * w', 'w')",
                     "what comes through {cut} alone, and that path is cut": _through_wrapper,
                     "the value of `z`, not its gradient": "value(f'({y}) * w')",
                     "the gradient of `y`": "slope(y, 'w')",
@@ -87,8 +87,8 @@ WRAPPER = Exercise(
     ),
     hints=(
         "Run the first three lines, then `show(z, y)` draws both graphs. Which arrow leads from `z` to `w`?",
-        "Write the value of the wrapped factor as a number, and take the gradient of that number times"
-        " the other factor.",
+        "Write the value of the wrapped factor as a number, and take the gradient of that number"
+        " times the other factor.",
     ),
 )
 
@@ -168,8 +168,8 @@ if x.grad is not None:
 REACHES = Exercise(
     id="01.4",
     right="One recorded path back to `x` is enough, whatever else goes into the result.",
-    asked="Six people compute a `result` and call `result.sum().backward()`, each with a new `x`. Who"
-    " finds a gradient in `x.grad`? Give a list of letters.",
+    asked="Six people compute a `result` and call `result.sum().backward()`, each with a new `x`."
+    " Who finds a gradient in `x.grad`? Give a list of letters.",
     **RESULTS.first("abcdef"),
     hints=(
         "Draw one of them with `show(result)`. Is the leaf `x` in the picture?",
@@ -224,8 +224,8 @@ look at: w.grad
 LINE = Exercise(
     id="01.6",
     right="That line wraps or unpacks something that has a history, and passes on what has none.",
-    asked="Somebody ported this program, and kept one line too much of 2017: a weight loses its gradient, or part"
-    " of it, or keeps an old one. Which line would you change? Give its number.",
+    asked="Somebody ported this program, and kept one line too much of 2017: a weight loses its"
+    " gradient, or part of it, or keeps an old one. Which line would you change? Give its number.",
     principle="ask of each old name what goes in: plain data loses nothing, a result or a weight its history.",
     hints=(
         "Look for `Variable` and `.data`. What stands inside the parentheses, or before the dot?",
@@ -271,8 +271,8 @@ MEMORY = Exercise(
     id="01.7",
     right="A write shows under each name whose tensor has that memory. A clone has its own.",
     asked="Which numbers do `start`, `w` and `d` hold at the end? Give a list of three numbers.",
-    principle="`Variable(…)`, `.data` and `detach()` give a new tensor on the same memory, and `clone()` gives new"
-    " memory.",
+    principle="`Variable(…)`, `.data` and `detach()` give a new tensor on the same memory, and"
+    " `clone()` gives new memory.",
     quantities=Quantities(
         program=_SHARED.format_map,
         data=_memory(7, 2, "", "data", "d -= {by}"),
@@ -350,8 +350,8 @@ OUTDATED = Exercise(
             2
         ),
         "You found `torch.utils.data`. That is a module, and it is not old.": first_wrong(3),
-        "Some line"
-        " has an old name more than once, and you found it once. Each one counts.": first_wrong(4),
+        "Some line has an old name more than once, and you found it once. Each one"
+        " counts.": first_wrong(4),
         "Your function needs Python that is valid today, and an old program may not be. Read it as"
         " text.": fails("SyntaxError", "IndentationError", "TokenError"),
         "Your lines are numbered from 0. People, editors and errors count from 1.": like(
@@ -359,8 +359,8 @@ OUTDATED = Exercise(
         ),
     },
     hints=(
-        "`source.splitlines()` gives the lines, and `enumerate(lines, start=1)` their numbers. `partition` takes a"
-        " comment away.",
+        "`source.splitlines()` gives the lines, and `enumerate(lines, start=1)` their numbers."
+        " `partition` takes a comment away.",
         r"`re.findall(r'\bVariable\b|\bvolatile\b|\.data\b', line)` lists the old names of a line, in order.",
     ),
     solution=_FIND,
@@ -468,11 +468,11 @@ def _known(loop: str) -> dict[str, object]:
     return {
         "You kept an index from 2017. Today this loss has no dimension to index. A method gives its"
         " number.": fails("0-dim tensor", cases=slice(1)),
-        "You wrote into a leaf while autograd was"
-        " recording. An update is no part of the model.": fails("leaf Variable", cases=slice(1)),
+        "You wrote into a leaf while autograd was recording. An update is no part of the"
+        " model.": fails("leaf Variable", cases=slice(1)),
         "None stood where a gradient was wanted. `w.grad` is None until a `backward()` has reached"
-        " `w`. And `w ="
-        " w - …` gives the name `w` to a new tensor, which has no gradient yet.": _has_no_gradient,
+        " `w`. And `w = w - …` gives the name `w` to a new tensor, which has no gradient"
+        " yet.": _has_no_gradient,
         "A loss had no graph. Either `w` was by then the name of a tensor that asks for no"
         " gradient, such as `w - …` gives under `no_grad`. Or nothing was recorded while you"
         " computed the loss.": fails("does not require grad", cases=slice(1)),
@@ -481,17 +481,15 @@ def _known(loop: str) -> dict[str, object]:
         " edit can spoil.": both(right_in(_LOSSES, _W), shows("not noticed")),
         "The numbers are right, and an old name was still used while your function ran: `.data`, or"
         " `Variable`. The migration table says what one writes today.": _uses_old_names,
-        "You returned no list of losses. The old loop returned the list with the"
-        " loss of each step.": (
-            lambda seen, _: not any(is_a(case[_KINDS], tuple) for case in seen)
-        ),
+        "You returned no list of losses. The old loop returned the list with the loss of each"
+        " step.": (lambda seen, _: not any(is_a(case[_KINDS], tuple) for case in seen)),
         "Something in the list is no plain float. A tensor that has a `grad_fn` keeps its graph"
         " alive. `print(type(losses[0]))` tells what it is.": _is_no_float,
         "The `w` that came in is as it was before. Each step has to write into that very tensor. A"
         " copy, or a new tensor under the same name, does not reach it.": always("not noticed"),
         "Your updates differ from the second step on. `backward()` adds to `w.grad`, and nobody"
-        " took"
-        " the old gradient away.": like(loop.replace("        w.grad = None\n", ""), _LOSSES, _W),
+        " took the old gradient"
+        " away.": like(loop.replace("        w.grad = None\n", ""), _LOSSES, _W),
         "The old loop stored one loss in each step. Count yours, and look how far `return` is"
         " indented.": (lambda seen, right: len(seen[0][_LOSSES]) != len(right[0][_LOSSES])),
     }

@@ -58,8 +58,8 @@ FLAGS = Lines(
 WHO = Exercise(
     id="02.1",
     reader=letters("abcdef"),
-    right="Each operation asked grad mode and its own inputs when it ran; an index and the result of"
-    " `detach()` are plain.",
+    right="Each operation asked grad mode and its own inputs when it ran; an index and the result"
+    " of `detach()` are plain.",
     letters=Letters(
         read=FLAGS.read,
         about=(
@@ -144,15 +144,15 @@ COUNTS = Exercise(
         " sets the flag: a cast, a comparison, a misspelt attribute, `detach()`, a sum under"
         " `no_grad`.": like("def answer(counts): return counts.float()", *range(4)),
         "You return integers. Integer tensors cannot require grad, and torch won't turn them into"
-        " floats for you. A cast back to"
-        " an integer dtype gives a flag up.": like("def answer(counts): return counts", *range(4)),
+        " floats for you. A cast back to an integer dtype gives a flag"
+        " up.": like("def answer(counts): return counts", *range(4)),
         "What you return is not a tensor. Only a tensor has a flag: a list or a number of Python's"
         " has none, and the flag itself is a bool.": always("not a tensor"),
         "What you return is right, and the tensor that came in is no longer what it was. The"
         " counter goes on with it: hand back a tensor of your own.": right_in(*range(4)),
         "What you return requires grad, and in some case its values or its shape are not those that"
-        " came in:"
-        " I call your function with other counts than the example has.": always("requires grad"),
+        " came in: I call your function with other counts than the example"
+        " has.": always("requires grad"),
     },
     hints=(
         "Two things have to happen to the tensor. Which of them must come first?",
@@ -215,10 +215,10 @@ if first.weight.grad is not None:
 
 MIDDLE = Exercise(
     id="02.3",
-    right="After a free layer a frozen one is recorded and hands gradients on. Under `no_grad()` nothing"
-    " is recorded.",
-    asked="Three layers have all their flags up, and `x` is plain. Six people each run one of these, with"
-    " new layers. Who finds a gradient in `first.weight`? Give a list of letters.",
+    right="After a free layer a frozen one is recorded and hands gradients on. Under `no_grad()`"
+    " nothing is recorded.",
+    asked="Three layers have all their flags up, and `x` is plain. Six people each run one of"
+    " these, with new layers. Who finds a gradient in `first.weight`? Give a list of letters.",
     **PEOPLE.first("abcdef"),
     hints=(
         "For each of them ask whether `h.requires_grad` is True after each layer.",
@@ -377,8 +377,8 @@ FREEZE = Exercise(
     " others as they are, unless an old `.grad` still lies there: the optimizer would use it.",
     known={
         "The model is no longer the one that came in: it has other layers, other parameters or"
-        " other values."
-        " Take flags down in the model that is there, and replace nothing in it.": wrong_in(2),
+        " other values. Take flags down in the model that is there, and replace nothing in"
+        " it.": wrong_in(2),
         "Not every layer has a weight and a bias: a ReLU has neither, and the bias of a Linear may"
         " be None. Ask a layer for its `parameters()` and take what there is.": fails(
             "has no attribute 'weight'",
@@ -386,8 +386,8 @@ FREEZE = Exercise(
             "'NoneType' object has no attribute 'requires_grad",
         ),
         "`parameters()` hands out one parameter after the other and is no list. And count layers,"
-        " for they"
-        " hold different numbers of parameters.": fails("'generator' object is not subscriptable"),
+        " for they hold different numbers of"
+        " parameters.": fails("'generator' object is not subscriptable"),
         "Every flag of the model that came in is as it was before. Ask of each of your lines which"
         " parameter of this model it changes: `eval()`, for one, changes none.": lambda seen, _: (
             {case[0] for case in seen if is_a(case, tuple)} == {()}
@@ -399,18 +399,18 @@ FREEZE = Exercise(
         ),
         "You froze the first layer alone. In a longer model there are layers between it and the"
         " last.": _freezes("model[0]"),
-        "You froze every"
-        " layer but the first. It is at the other end that one stays free.": _freezes("model[1:]"),
-        "Two layers stayed free. A"
-        " slice or a `range` already leaves out the one at which it ends.": _freezes("model[:-2]"),
+        "You froze every layer but the first. It is at the other end that one stays"
+        " free.": _freezes("model[1:]"),
+        "Two layers stayed free. A slice or a `range` already leaves out the one at which it"
+        " ends.": _freezes("model[:-2]"),
         "You left the last two parameters free, whichever layer they belong to. A Linear without a"
-        " bias has one, and a layer that holds"
-        " others may have four.": _freezes_each("list(model.named_parameters())[:-2]", "True"),
-        "You froze what is called a weight. A bias is a parameter too, with"
-        " a flag of its own.": _freezes_each("model[:-1].named_parameters()", "'weight' in name"),
+        " bias has one, and a layer that holds others may have"
+        " four.": _freezes_each("list(model.named_parameters())[:-2]", "True"),
+        "You froze what is called a weight. A bias is a parameter too, with a flag of its"
+        " own.": _freezes_each("model[:-1].named_parameters()", "'weight' in name"),
         "You froze the Linear layers that the model holds itself. Before the last layer there may"
-        " also be a"
-        " norm, or a block that holds layers of its own, and both have parameters.": _freezes_each(
+        " also be a norm, or a block that holds layers of its own, and both have"
+        " parameters.": _freezes_each(
             "model[:-1].named_children()", "isinstance(one, torch.nn.Linear)"
         ),
         "You froze Linear layers, and no other kind. A norm before the last layer has parameters"
@@ -513,10 +513,10 @@ PART = Exercise(
     cases=lambda random: _parts(random.choice((2, 4, 5, 6, 8))),
     right="Keep it for the next model that you fine-tune: it tells you what it froze, or that you misspelt a name.",
     known={
-        "You froze `layer10`"
-        " as well. Its name begins with `layer1`, but it is another part.": first_wrong(1),
-        "You named"
-        " a parameter that was frozen before. The list says what this call froze.": first_wrong(4),
+        "You froze `layer10` as well. Its name begins with `layer1`, but it is another"
+        " part.": first_wrong(1),
+        "You named a parameter that was frozen before. The list says what this call"
+        " froze.": first_wrong(4),
         "An old `.grad` is not as it should be. A frozen parameter that has one would still be"
         " moved by an optimizer, and the other parameters need theirs.": first_wrong(5),
         "Two parts share a parameter, and `model.named_parameters()` names it only once, by the"

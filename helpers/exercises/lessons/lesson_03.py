@@ -36,8 +36,8 @@ MADE = Lines(
         "@ = w + 0": _RECORDED,
         "@ = w.detach()": _HAS,
         "@ = k * 3": _ASKS,
-        "@"
-        " = torch.nn.Parameter(k * 0.1)": "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?",
+        "@ = torch.nn.Parameter(k *"
+        " 0.1)": "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?",
         "@ = torch.nn.Parameter(torch.ones(2)) * 2": (
             "Does a parameter require grad, so that the product is recorded?"
         ),
@@ -157,10 +157,10 @@ def _own(plain: str) -> dict[str, object]:
         ),
         "You gave `s` no gradient. By default a non-leaf keeps none: look at what `s` asked for,"
         " and when.": lambda _, seen: seen[3] is None and {seen[0], seen[1]} != {None},
-        "You gave the value of `f`. A gradient says how much `f` changes when"
-        " another tensor does.": (lambda d, seen: {*seen} - {None} == {(d["a"] + d["b"]) * d["c"]}),
-        "You gave a factor its own value. The slope of a product by one factor"
-        " is the other factor.": lambda d, seen: seen[2] == d["c"] or seen[3] == d["a"] + d["b"],
+        "You gave the value of `f`. A gradient says how much `f` changes when another tensor"
+        " does.": (lambda d, seen: {*seen} - {None} == {(d["a"] + d["b"]) * d["c"]}),
+        "You gave a factor its own value. The slope of a product by one factor is the other"
+        " factor.": lambda d, seen: seen[2] == d["c"] or seen[3] == d["a"] + d["b"],
     }
 
 
@@ -174,8 +174,8 @@ GRADIENTS_OF = _gradients_of(_data([2.0, 3.0, 10.0], is_late=True))
 GRADIENTS = Exercise(
     id="03.2",
     right="Two leaves were reached, and `s` had asked in time. Nobody asked for a gradient of the third leaf.",
-    asked="What are `a.grad`, `b.grad`, `c.grad` and `s.grad` at the end? Give a list in this order. `None`"
-    " may be in it.",
+    asked="What are `a.grad`, `b.grad`, `c.grad` and `s.grad` at the end? Give a list in this"
+    " order. `None` may be in it.",
     vary=_other_gradients,
     principle="a leaf that requires grad keeps the gradient that reaches it, and a non-leaf keeps"
     " its own if it asked before.",
@@ -231,8 +231,8 @@ MIDDLE = Exercise(
     " somebody asked before.",
     known={
         "Your function returned None, and no gradient passed the `inner` that came in. To ask for a"
-        " gradient does not start"
-        " a backward, and behind `detach()` there is no path to `inner`.": shows("not passed"),
+        " gradient does not start a backward, and behind `detach()` there is no path to"
+        " `inner`.": shows("not passed"),
         "Your function returned None. Backward did pass `inner`, a non-leaf. Nobody had asked this"
         " very tensor to keep its gradient by then.": shows("dropped"),
         "Your function returned None. You did ask, but no gradient passed after that.": shows(
@@ -246,12 +246,12 @@ MIDDLE = Exercise(
         ),
         "You returned ones: the gradient of a tensor by itself, with which backward begins. `inner`"
         " comes later.": like(
-            "def answer(loss, inner):\n    loss.retain_grad()\n    loss.backward()\n"
-            "    return loss.grad"
+            "def answer(loss, inner):\n    loss.retain_grad()\n    loss.backward()\n    return"
+            " loss.grad"
         ),
         "You returned the values of `inner`. The gradient says how `loss` changes with them.": like(
-            "def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward()\n"
-            "    return inner"
+            "def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward()\n    return"
+            " inner"
         ),
         "You returned twice the gradient. Each backward adds to a gradient that is kept. How many"
         " of them ran?": like(
@@ -312,13 +312,13 @@ look at: w.grad
 LINE = Exercise(
     id="03.6",
     right="What that line does to the weight is recorded, so the name goes to a result.",
-    asked="In this program a weight has no `.grad` at the end, because it is a non-leaf. Which one line would you"
-    " change? Give its number.",
+    asked="In this program a weight has no `.grad` at the end, because it is a non-leaf. Which one"
+    " line would you change? Give its number.",
     principle="what you do to a weight is recorded once its flag is up. What you do before is not.",
     hints=(
         "Print `is_leaf` and `requires_grad` of each weight after each line.",
-        "Where does `is_leaf` turn to False? If the flag went up before lines that compute, it went up too"
-        " early.",
+        "Where does `is_leaf` turn to False? If the flag went up before lines that compute, it went"
+        " up too early.",
     ),
     **NON_LEAVES.first(a=3, b=5, c=4, d=2),
 )
@@ -328,14 +328,14 @@ _TENSORS = (
     "w = torch.ones(@, requires_grad=True)\n(w * 2).sum().backward()\ntensors = dict(w=w)",
     "w, b = torch.ones(@, requires_grad=True), torch.ones(@)\n(w * b).sum().backward()\ntensors = dict(w=w, b=b)",
     "w = torch.ones(@, requires_grad=True) * 0.1\nw.sum().backward()\ntensors = dict(w=w)",
-    "u, v = torch.nn.Linear(2, @), torch.nn.Linear(2, @).half()\nu(torch.ones(1, 2)).sum().backward()\n"
-    "tensors = dict(u=u.weight, v=v.weight, x=v.bias)",
-    "x = torch.ones(@, requires_grad=True)\nh, k = x.exp(), x.sin()\nh.retain_grad()\nk.retain_grad()\n"
-    "h.sum().backward()\ntensors = dict(h=h, k=k)",
+    "u, v = torch.nn.Linear(2, @), torch.nn.Linear(2, @).half()\nu(torch.ones(1,"
+    " 2)).sum().backward()\ntensors = dict(u=u.weight, v=v.weight, x=v.bias)",
+    "x = torch.ones(@, requires_grad=True)\nh, k = x.exp(),"
+    " x.sin()\nh.retain_grad()\nk.retain_grad()\nh.sum().backward()\ntensors = dict(h=h, k=k)",
     "w = torch.ones(@, requires_grad=True)\n(w * 0).sum().backward()\ntensors = dict(w=w)",
     "w = torch.ones(@, requires_grad=True)\n(w * 2).sum().backward()\nw.requires_grad_(False)\ntensors = dict(w=w)",
-    "model = nn.Sequential(nn.Linear(2, @), nn.Linear(@, 1))\nmodel[0].requires_grad_(False)\n"
-    "tensors = dict(model.named_parameters())",
+    "model = nn.Sequential(nn.Linear(2, @), nn.Linear(@,"
+    " 1))\nmodel[0].requires_grad_(False)\ntensors = dict(model.named_parameters())",
     "tensors = {}",
 )
 
@@ -407,8 +407,8 @@ REASONS = Exercise(
     },
     hints=(
         "Three questions in this order: is it a non-leaf that keeps nothing? Has it a gradient? Is its flag up?",
-        "`tensor.retains_grad` tells whether somebody called `retain_grad()`. For a leaf, compare `tensor.grad` with"
-        " None.",
+        "`tensor.retains_grad` tells whether somebody called `retain_grad()`. For a leaf, compare"
+        " `tensor.grad` with None.",
     ),
     solution=_WHY,
     principle="a gradient is missing because none was kept, because nobody asked, or because no path led there.",
@@ -447,8 +447,8 @@ CASE = Exercise(
         "What your function returned is no tensor. Only a tensor has a flag and a `.grad`: return"
         " the weight itself.": always(_NO_TENSOR),
         "Your column is still the result of a recorded operation, so it is a non-leaf: the gradient"
-        " is for the leaf"
-        " behind it. `retain_grad()` does not change that. Look at the order.": shows("non-leaf"),
+        " is for the leaf behind it. `retain_grad()` does not change that. Look at the"
+        " order.": shows("non-leaf"),
         "Your column is a leaf whose flag is down. As long as it is down, no backward fills its"
         " `.grad`.": shows("does not require grad"),
         "Your tensor is a leaf that learns, but it is not the column that was asked for: one row"

@@ -117,8 +117,8 @@ KEPT = Lines(
         ),
         _SLOPE,
     ),
-    right="any(torch.is_tensor(kept) and kept.data_ptr() == x.data_ptr() for name in dir(made.grad_fn)"
-    " if name.startswith('_saved') for kept in [getattr(made.grad_fn, name)])",
+    right="any(torch.is_tensor(kept) and kept.data_ptr() == x.data_ptr() for name in"
+    " dir(made.grad_fn) if name.startswith('_saved') for kept in [getattr(made.grad_fn, name)])",
 )
 
 KEEPS = Exercise(
@@ -173,8 +173,8 @@ look at: x.grad
 LINE = Exercise(
     id="04.7",
     right="What that line computes has no node that leads on to the leaf.",
-    asked="In one line of this program, a path from `loss` back to the leaf breaks off. Which line would you change?"
-    " Give its number.",
+    asked="In one line of this program, a path from `loss` back to the leaf breaks off. Which line"
+    " would you change? Give its number.",
     principle="a comparison, `argmax`, a cast to integers and `item()` leave no node.",
     hints=(
         "Print `grad_fn` of each result. Where is it None, or where does `next_functions` not lead on as you expect?",
@@ -296,8 +296,8 @@ WALK = Exercise(
         around=_listing,
     ),
     right="It goes to the end of every path, stops at None, and spells a shared node out once.",
-    principle="`next_functions` leads one step on, to nodes and to empty entries. You can reach the same node on"
-    " several paths.",
+    principle="`next_functions` leads one step on, to nodes and to empty entries. You can reach the"
+    " same node on several paths.",
     known={
         "Called twice with one node, your function does not do the same twice: something of the"
         " first call is still there in the second. Begin each call with a new set and a new list."
@@ -305,10 +305,8 @@ WALK = Exercise(
         "What you return are no lines. Asked for is a list of texts, one for each line.": always(
             _NO_LINES
         ),
-        "You return one line."
-        " The lines that a deeper call makes have to reach that list, too.": lambda seen, _: all(
-            len(_lines_of(case)) == 1 for case in seen
-        ),
+        "You return one line. The lines that a deeper call makes have to reach that list,"
+        " too.": lambda seen, _: all(len(_lines_of(case)) == 1 for case in seen),
         "You took every entry for a node. One of them is None, and you asked it for what only nodes"
         " have.": fails("no attribute 'next_functions'", "no attribute 'name'"),
         "On a graph of four nodes your function calls itself without end. Each call has to go on to"
@@ -331,8 +329,8 @@ def answer(node):
             _SOLUTION.replace("        name =", "        if node in met: continue\n        name =")
         ),
         "Your walk takes the last entry of each node first. The place of an entry says which input"
-        " it belongs to, so keep"
-        " the order of `next_functions`.": like(_SOLUTION.replace("reversed(entries)", "entries")),
+        " it belongs to, so keep the order of"
+        " `next_functions`.": like(_SOLUTION.replace("reversed(entries)", "entries")),
         "Your walk goes level by level. Then the line above no longer says what a line hangs from."
         " Follow one path to its end before you take the next entry.": like(
             _SOLUTION.replace("waiting.pop()", "waiting.pop(0)").replace(
@@ -347,8 +345,8 @@ def answer(node):
         ),
         "Your lines and their order are right, and their indents are not. The first line has none,"
         " and each level has two more spaces than the one before.": _only_indents_differ,
-        "You left out the empty entries. Then nobody can see which input the others"
-        " belong to.": like(_SOLUTION.replace("next_functions]", "next_functions if child]")),
+        "You left out the empty entries. Then nobody can see which input the others belong"
+        " to.": like(_SOLUTION.replace("next_functions]", "next_functions if child]")),
         "You know nodes by their names. Two nodes of one class are two nodes, so compare the"
         " objects.": lambda seen, _: (
             {"  SinBackward0", "  SinBackward0 (again)"} <= set(_lines_of(seen[_NAMESAKES]))
@@ -431,8 +429,8 @@ CASE = Exercise(
         " alone, and it only makes the weights small. Draw your loss: does a path lead through"
         " `model(points)`?": _all(_LOST, _REACHED, _MISSED),
         "Your loss has no graph at all, and torch says so. That error is more honest than the"
-        " silence of the case. No"
-        " path may break off between the loss and `model(points)`.": fails("does not require grad"),
+        " silence of the case. No path may break off between the loss and"
+        " `model(points)`.": fails("does not require grad"),
         "Backward runs, and no parameter gets a gradient. A flag on the result makes a new leaf. It"
         " does not bring back the nodes that `argmax` never left.": _all(_LOST, _MISSED, _MISSED),
         "`cross_entropy` takes the scores, and for each point the number of its moon: a flat row of"
@@ -446,8 +444,8 @@ CASE = Exercise(
     },
     hints=(
         "Draw `loss` of the first page. Which of its two parts leads on, and where to?",
-        "`nn.functional.cross_entropy` takes the scores of the model and the number of each point's moon, as"
-        " `moon[:, 0].long()`.",
+        "`nn.functional.cross_entropy` takes the scores of the model and the number of each point's"
+        " moon, as `moon[:, 0].long()`.",
     ),
     solution=_MENDED,
     cases=lambda random: tuple(partial(_start, seed) for seed in random.sample(range(3, 40), 2)),
@@ -528,22 +526,22 @@ REACH = Exercise(
     known={
         "You ran a backward. It left gradients, or freed what the next one needs. Only look: walk"
         " along `next_functions`.": wrong_in(1, 2),
-        "A frozen parameter"
-        " does not ask for a gradient, so it is not missing one. Leave it out.": first_wrong(3),
+        "A frozen parameter does not ask for a gradient, so it is not missing one. Leave it"
+        " out.": first_wrong(3),
         "On a chain of some thousand nodes a function that calls itself comes to Python's limit."
         " Keep a list of the nodes that are still to visit.": fails("RecursionError"),
         "An empty entry is None, and so is the `grad_fn` of a loss without a graph. Ask first"
         " whether there is a node.": fails("'NoneType' object has no attribute"),
         "You compared the values of two tensors. Two parameters may hold the same numbers, so"
-        " compare the"
-        " objects: with `is`, or by `id`.": fails("Boolean value of Tensor", "must match the size"),
+        " compare the objects: with `is`, or by"
+        " `id`.": fails("Boolean value of Tensor", "must match the size"),
         "You went along each path, and in a large model these are more than you can count. Keep the"
         " nodes that you have met, and enter each one once.": fails("it does not end"),
     },
     hints=(
         "Your walk of 04.4 visits each node once. At an `AccumulateGrad`, `node.variable` is the parameter itself.",
-        "Begin with `waiting = [loss.grad_fn]`, and take one node after the other. Keep `id(node.variable)`, and at the"
-        " end compare with `id(parameter)`.",
+        "Begin with `waiting = [loss.grad_fn]`, and take one node after the other. Keep"
+        " `id(node.variable)`, and at the end compare with `id(parameter)`.",
     ),
     solution=_REACH,
     principle="a parameter is reached if some path of nodes ends at its `AccumulateGrad`.",

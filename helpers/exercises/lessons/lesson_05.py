@@ -172,8 +172,8 @@ STARTS = Exercise(
     hints=(
         "Write the shape of what stands before `.backward` on each line, and next to it the shape"
         " of what is in it.",
-        "`y` is a vector, and its sum has the shape (). With nothing in the parentheses, torch"
-        " puts in a 1, and only where one real element stands before `.backward`.",
+        "`y` is a vector, and its sum has the shape (). With nothing in the parentheses, torch puts"
+        " in a 1, and only where one real element stands before `.backward`.",
     ),
 )
 
@@ -222,8 +222,8 @@ DIVISION = Exercise(
     " other input held still.",
     known={
         "After your function ran, a tensor that it was given holds other numbers than before. `v`,"
-        " `a` and `b` belong"
-        " to whoever called: compute new tensors, without writing in place.": wrong_in(1, 2, 3),
+        " `a` and `b` belong to whoever called: compute new tensors, without writing in"
+        " place.": wrong_in(1, 2, 3),
         "You treated both inputs alike, as that engine does. In `a / b` they have different parts:"
         " what becomes of the quotient when only `b` grows?": _formulas("v / b, v / a"),
         "The sizes are right, a sign is not. Make the denominator a little larger: where does the"
@@ -239,22 +239,22 @@ DIVISION = Exercise(
         "That is what the node of a product does: each factor gets the other one.": _formulas(
             "v * b, v * a"
         ),
-        "You returned the pair in the other order."
-        " The order is that of the inputs: first for `a`.": _formulas("-v * a / b**2, v / b"),
+        "You returned the pair in the other order. The order is that of the inputs: first for"
+        " `a`.": _formulas("-v * a / b**2, v / b"),
         "Your formulas would be right with the arguments in another order. They come as `v, a, b`:"
         " first what arrives.": _formulas("v / b, -v * a / b**2", "a, b, v"),
         "You added the two gradients up. They belong to two inputs: return a pair.": _formulas(
             "v / b - v * a / b**2"
         ),
-        "You returned"
-        " a gradient for `a` only. Here `b` gets one as well: return a pair.": _formulas("v / b"),
+        "You returned a gradient for `a` only. Here `b` gets one as well: return a"
+        " pair.": _formulas("v / b"),
         "Your gradient for `a` is right, that for `b` is not. Write `a / b` as `a * b**-1`, and"
         " differentiate with `a` held still.": _right_at(0),
         "Your gradient for `b` is right, that for `a` is not. With `b` held still, `a / b` is a"
         " number times `a`.": _right_at(1),
         "You summed over the elements. Each element of `a` and of `b` has a gradient of its own, so"
-        " a"
-        " gradient has the shape of its input.": _formulas("(v / b).sum(), (-v * a / b**2).sum()"),
+        " a gradient has the shape of its"
+        " input.": _formulas("(v / b).sum(), (-v * a / b**2).sum()"),
     },
     hints=(
         "Differentiate `a / b` with respect to `a`, with `b` held still; then the other way round.",
@@ -348,8 +348,8 @@ ROWS = Exercise(
     principle="a backward that begins with `v` brings `v` times the Jacobian.",
     known={
         "`jacobian` ran inside your function. This exercise asks you to go back yourself, once for"
-        " each"
-        " element of `f(x)`. To compare with `jacobian`, call it outside.": shows(_IN_JACOBIAN),
+        " each element of `f(x)`. To compare with `jacobian`, call it"
+        " outside.": shows(_IN_JACOBIAN),
         "After your function ran, `x` holds other numbers than before. It belongs to whoever"
         " called: read it, and do not write into it.": shows(_CHANGED),
         "Your function returned something and never called `f`. Its rows depend on what `f`"
@@ -357,10 +357,10 @@ ROWS = Exercise(
         "Your first backward freed the saved tensors that the second one needs. Retain them, or run"
         " `f` again for each row.": fails("a second time"),
         "What you hand in does not have the shape of the output, and the output is where it"
-        " arrives."
-        " A one-hot vector has as many elements as the output.": fails("Mismatch in shape"),
-        "Each of your rows is"
-        " still in a tuple: `grad` returns one, even for a single tensor.": fails("but got tuple"),
+        " arrives. A one-hot vector has as many elements as the"
+        " output.": fails("Mismatch in shape"),
+        "Each of your rows is still in a tuple: `grad` returns one, even for a single"
+        " tensor.": fails("but got tuple"),
         "`grad` returns a tuple with one gradient for each tensor that you differentiate by, and"
         " Python counts its entries from 0.": fails("tuple index out of range"),
         "You used `f` itself where its result is wanted: `f` is a function, `f(x)` the tensor that"
@@ -376,18 +376,18 @@ ROWS = Exercise(
         " again.": like(_with_rows("sum(rows)")),
         "You went back once, from the first element of the output: that is one row. Each element"
         " has one.": like(_with_rows("rows[0]")),
-        "Your matrix has one row, that of"
-        " the output's first element. Each element has a row.": like(_with_rows("rows[0][None]")),
+        "Your matrix has one row, that of the output's first element. Each element has a"
+        " row.": like(_with_rows("rows[0][None]")),
         "All the numbers are there, in one long vector: `torch.cat` puts the rows behind each"
         " other. A matrix has them below each other.": like(_with_rows("torch.cat(rows)")),
         "All your rows are zeros. If you kept `x.grad` itself and emptied it with `zero_()`, you"
-        " emptied"
-        " the row that you kept: it is the same tensor.": _kept_in_grad("x.grad", "x.grad.zero_()"),
+        " emptied the row that you kept: it is the same"
+        " tensor.": _kept_in_grad("x.grad", "x.grad.zero_()"),
         "Your first row is right, and each later one has those before it in it: `backward()` adds"
-        " to `x.grad`. Use what"
-        " returns the gradient, or empty `x.grad` in between.": _kept_in_grad("x.grad.clone()"),
-        "All your rows are one tensor:"
-        " you kept `x.grad` itself, and each `backward()` added to it.": _kept_in_grad("x.grad"),
+        " to `x.grad`. Use what returns the gradient, or empty `x.grad` in"
+        " between.": _kept_in_grad("x.grad.clone()"),
+        "All your rows are one tensor: you kept `x.grad` itself, and each `backward()` added to"
+        " it.": _kept_in_grad("x.grad"),
     },
     hints=(
         "`y = f(x)` has `len(y)` elements, so `torch.eye(len(y))` has the one-hot vectors as its"
@@ -552,14 +552,14 @@ AGREES = Exercise(
         ),
         "No path leads from the result to this input, and torch says so. Pass `allow_unused=True`:"
         " its gradient is None, and its slope is 0.": fails("appears to not have been used"),
-        "Integers have no slope. Hand such an input on as"
-        " it came, and measure by the others.": fails("can require gradients", "used as indices"),
+        "Integers have no slope. Hand such an input on as it came, and measure by the"
+        " others.": fails("can require gradients", "used as indices"),
     },
     hints=(
-        "Write `slope(f, inputs, which, at)` first: move one element of a copy by h and by -h, and divide the"
-        " difference by 2h. In `double()`, h = 1e-6 is good.",
-        "`torch.autograd.grad(f(*copies), leaves, allow_unused=True)` brings what backward says, a tensor or None for"
-        " each leaf. `torch.allclose(found, measured, rtol=1e-3)` compares.",
+        "Write `slope(f, inputs, which, at)` first: move one element of a copy by h and by -h, and"
+        " divide the difference by 2h. In `double()`, h = 1e-6 is good.",
+        "`torch.autograd.grad(f(*copies), leaves, allow_unused=True)` brings what backward says, a"
+        " tensor or None for each leaf. `torch.allclose(found, measured, rtol=1e-3)` compares.",
     ),
     solution=_AGREES,
     principle="measure the slope by each element of each input that holds floats, and compare with the gradient.",

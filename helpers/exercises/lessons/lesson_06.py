@@ -54,8 +54,8 @@ CALLS = Exercise(
                 "the sum of what the first two calls send, each along all of its paths",
                 {
                     "what the second call alone sends, `({c}).backward()`": "slope(c, 'x')",
-                    "what the"
-                    " first call alone sends, `({a} + {b}).backward()`": "slope(f'{a} + {b}', 'x')",
+                    "what the first call alone sends, `({a} +"
+                    " {b}).backward()`": "slope(f'{a} + {b}', 'x')",
                     "what both calls send without one of the two paths of the first": (
                         "slope(f'{a} + {c}', 'x'), slope(f'{b} + {c}', 'x')"
                     ),
@@ -69,11 +69,11 @@ CALLS = Exercise(
                 "`q`",
                 "the sum of what the last two calls send, beginning at zero",
                 {
-                    "what the values"
-                    " of `{d}` and `{e}` add up to, not their gradients": "value(f'{d} + {e}')",
+                    "what the values of `{d}` and `{e}` add up to, not their"
+                    " gradients": "value(f'{d} + {e}')",
                     "what you get if nothing had been emptied": (
-                        "slope(f'{a} + {b} + {c} + {d} + {e}', 'x'), slope(f'{c} + {d} + {e}', 'x'),"
-                        " slope(f'{a} + {b} + {d} + {e}', 'x')"
+                        "slope(f'{a} + {b} + {c} + {d} + {e}', 'x'), slope(f'{c} + {d} + {e}',"
+                        " 'x'), slope(f'{a} + {b} + {d} + {e}', 'x')"
                     ),
                     "what `({d}).backward()` alone sends": "slope(d, 'x')",
                     "what `({e}).backward()` alone sends": "slope(e, 'x')",
@@ -81,10 +81,8 @@ CALLS = Exercise(
             ),
         ),
         own={
-            "You let each call write"
-            " over the one before. `backward()` adds to what `.grad` holds.": (
-                lambda d, seen: same(seen, (slope(d["c"], d, "x"), slope(d["e"], d, "x")))
-            ),
+            "You let each call write over the one before. `backward()` adds to what `.grad`"
+            " holds.": (lambda d, seen: same(seen, (slope(d["c"], d, "x"), slope(d["e"], d, "x")))),
             "Your `p` is 0. It was read before `zero_()` ran, and `item()` gave a plain number,"
             " which no later line changes.": lambda _, seen: seen[0] == 0,
             "0 is in `x.grad` right after `zero_()`. Two more calls come before `q` is read, and"
@@ -132,8 +130,8 @@ HOLDERS = Exercise(
     id="06.2",
     right="Backward or the last line went on writing to the tensors that `g` and `k` name, and `h` is a copy.",
     asked="What do `g`, `h` and `k` hold at the end? Give a list of three numbers.",
-    principle="a name stands for a tensor, so a write to that tensor shows under each of its names, and under no"
-    " copy's.",
+    principle="a name stands for a tensor, so a write to that tensor shows under each of its names,"
+    " and under no copy's.",
     quantities=Quantities(
         program=_HOLDERS.format_map,
         data={"a": 3, "b": 3, "c": 5, "copy": _COPIES[0], "drop": _DROPS[0], "empty": _EMPTIES[0]},
@@ -186,8 +184,8 @@ HOLDERS = Exercise(
     ),
     hints=(
         "Draw a box for each tensor that ever was in `x.grad`, and one for the clone. Which name leads to which box?",
-        "The second `backward()` adds in place. The line after it lets go of a box, and the last line empties the"
-        " box that is there.",
+        "The second `backward()` adds in place. The line after it lets go of a box, and the last"
+        " line empties the box that is there.",
     ),
 )
 
@@ -256,8 +254,8 @@ CASE = Exercise(
         parts=("`model.weight.grad`", "`model.bias.grad`", "calls that arrived", "the weights"),
     ),
     right="Each point counts the same, whatever its portion. Now say why the loss exploded.",
-    principle="`backward()` adds the gradient of what you call it on, so you decide how much a portion counts when you"
-    " scale its loss.",
+    principle="`backward()` adds the gradient of what you call it on, so you decide how much a"
+    " portion counts when you scale its loss.",
     known={
         "You changed the weights themselves. Only their gradients are asked for, and the optimizer"
         " makes the step later.": shows("changed"),
@@ -274,17 +272,17 @@ CASE = Exercise(
         "Only one call of `backward()` reached the weight, and there are several portions. Does it"
         " stand inside the loop?": each_has(2, 1),
         "You added the portions' means in full, as the program of the first page does. In the mean"
-        " over all points,"
-        " a portion counts for its share of the points.": like(_loop("errors.mean()"), 0, 1),
+        " over all points, a portion counts for its share of the"
+        " points.": like(_loop("errors.mean()"), 0, 1),
         "Two things are missing. What an earlier step left in `.grad` is still in your sum. And a"
-        " portion"
-        " does not count for its share of the points.": like(_loop("errors.mean()", "pass"), 0, 1),
+        " portion does not count for its share of the"
+        " points.": like(_loop("errors.mean()", "pass"), 0, 1),
         "Two things are missing. What an earlier step left in `.grad` is still in your sum. And you"
-        " divided by the number of portions, so a point in a small"
-        " portion counts too much.": like(_loop("errors.mean() / len(portions)", "pass"), 0, 1),
+        " divided by the number of portions, so a point in a small portion counts too"
+        " much.": like(_loop("errors.mean() / len(portions)", "pass"), 0, 1),
         "You divided by the number of portions. That is right while they are equal. Here they are"
-        " not, so a point"
-        " in a small portion counts too much.": like(_loop("errors.mean() / len(portions)"), 0, 1),
+        " not, so a point in a small portion counts too"
+        " much.": like(_loop("errors.mean() / len(portions)"), 0, 1),
         "You weighed the portions rightly. But what an earlier step left in `.grad` is still in"
         " your sum.": like(_loop("errors.sum() / count", "pass"), 0, 1),
         "You empty `.grad` in every round, so only the last portion is left. Empty it once, before"
@@ -292,8 +290,8 @@ CASE = Exercise(
         "Each point counts the same, which is good. But this is the gradient of a sum over all"
         " points, and the loss is their mean.": like(_loop("errors.sum()"), 0, 1),
         "`zero_()` needs a tensor to write to, and in one of the cases `.grad` is still None. Use"
-        " `model.zero_grad()`,"
-        " which works in both.": fails("'NoneType' object has no attribute 'zero_'"),
+        " `model.zero_grad()`, which works in"
+        " both.": fails("'NoneType' object has no attribute 'zero_'"),
     },
     hints=(
         "How much would each portion count in the mean over all points? And what was in `.grad` before you began?",
@@ -353,8 +351,8 @@ if w.item() == before:
 STAYS = Exercise(
     id="06.6",
     right="After these lines `w.grad` is None, and SGD skips `w`. A zero is a gradient, and the weight decays.",
-    asked="*One* of the lines runs, and then `sgd.step()`. With which of them does `w` stay where it is?"
-    " Give a list of letters.",
+    asked="*One* of the lines runs, and then `sgd.step()`. With which of them does `w` stay where"
+    " it is? Give a list of letters.",
     hints=(
         "For each line ask what is in `w.grad` when the step comes: a tensor, or None?",
         "SGD adds the decay to any gradient that is there, and to a zero as well.",
@@ -417,14 +415,14 @@ look at: sum(log).item()
 LINE = Exercise(
     id="06.7",
     right="With that line mended, both numbers are the same.",
-    asked="The two numbers that this program prints should be the same. Which line would you change?"
-    " Give its number.",
-    principle="go through the calls of `backward()` one by one, and write down which tensor is in `.grad`, and"
-    " what is in it.",
+    asked="The two numbers that this program prints should be the same. Which line would you"
+    " change? Give its number.",
+    principle="go through the calls of `backward()` one by one, and write down which tensor is in"
+    " `.grad`, and what is in it.",
     hints=(
         "What should be in `.grad` after each call of `backward()`, and what is there?",
-        "Ask three things: is `.grad` really emptied, is a number copied or only named, and how much does"
-        " each mean count?",
+        "Ask three things: is `.grad` really emptied, is a number copied or only named, and how"
+        " much does each mean count?",
     ),
     **LINES.first(a=2, b=3, c=5, d=7),
 )
@@ -492,8 +490,8 @@ LOGGER = Exercise(
         observe=_logged,
         promises=("the names", "the norms", "they are", "the model's gradients"),
     ),
-    right="That is a gradient logger: one line in your loop, and you see which layer gets no gradient, and which"
-    " too much.",
+    right="That is a gradient logger: one line in your loop, and you see which layer gets no"
+    " gradient, and which too much.",
     principle="each parameter has a line, with a number or with None, and looking at a gradient leaves it as it was.",
     known={
         "You changed what is in the model's `.grad`. A logger only looks, and the optimizer comes"

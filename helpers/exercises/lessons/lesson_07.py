@@ -68,8 +68,8 @@ if mark() is not None:
 KEEPERS = Exercise(
     id="07.2",
     right="Each of them is a tensor that leads to that node, or holds one.",
-    asked="After `loss.backward()` *one* of the lines runs, its result is kept, and then comes `del loss`."
-    " With which of them does the node of `loss` stay alive? Give a list of letters.",
+    asked="After `loss.backward()` *one* of the lines runs, its result is kept, and then comes `del"
+    " loss`. With which of them does the node of `loss` stay alive? Give a list of letters.",
     hints=(
         "For each letter ask: is there a tensor in it, and does that tensor have a `grad_fn`?",
         "Run the line and look: is it `loss` itself, and what is the `grad_fn` of a tensor in it?",
@@ -132,28 +132,28 @@ CASE = Exercise(
         "The second step still goes back into the first one, whose saved tensors are freed. Which"
         " name carries the history of step one into step two?": fails("a second time"),
         "With the flag you get one step further. Then backward reaches a product that saved `w`"
-        " before you changed it, and refuses."
-        " The old steps should not be there at all.": fails("modified by an inplace operation"),
+        " before you changed it, and refuses. The old steps should not be there at"
+        " all.": fails("modified by an inplace operation"),
         "You cut too early: this loss has no history left, so nothing leads back to `w`. Cut after"
-        " `backward()`, when the"
-        " step has used its history.": fails("does not require grad and does not have a grad_fn"),
-        "Every"
-        " step begins at 0.5 again. You left the history behind, and the number with it.": like(
+        " `backward()`, when the step has used its"
+        " history.": fails("does not require grad and does not have a grad_fn"),
+        "Every step begins at 0.5 again. You left the history behind, and the number with"
+        " it.": like(
             _LOOP.replace(
                 "        h = torch.tanh", "        h = torch.tensor(0.5)\n        h = torch.tanh"
             )
         ),
         "You add up the losses and take one step at the end. That is right when earlier steps"
-        " should count."
-        " Here each step moves `w` by its own gradient.": like(_AT_THE_END.format(loss="total")),
-        "Only the last loss goes back, and `w` moves once."
-        " Each step has a loss, and moves `w`.": like(_AT_THE_END.format(loss="(h - 0.9) ** 2")),
+        " should count. Here each step moves `w` by its own"
+        " gradient.": like(_AT_THE_END.format(loss="total")),
+        "Only the last loss goes back, and `w` moves once. Each step has a loss, and moves"
+        " `w`.": like(_AT_THE_END.format(loss="(h - 0.9) ** 2")),
         "The history is cut, but nobody empties `w.grad`, so each step uses the gradients of all"
         " steps so far.": like(
             _LOOP.replace("        w.grad = None\n", "        h = h.detach()\n")
         ),
-        "Afterwards your `w` cannot"
-        " learn any more. It has to stay a leaf that requires grad.": always("does not learn"),
+        "Afterwards your `w` cannot learn any more. It has to stay a leaf that requires"
+        " grad.": always("does not learn"),
         "Your `w` is where it started. Each step has to move it, in place and under"
         " `torch.no_grad()`.": like("def answer(w, inputs): return 0", 0),
     },
@@ -246,8 +246,8 @@ APART = Exercise(
         "One of your calls freed the trunk's saved tensor, and a later one needed it. All the"
         " losses share that trunk.": fails("a second time"),
         "`torch.autograd.grad(a, b)` gives the gradient of `a` with respect to `b`. You gave `w`"
-        " first and the loss second, and"
-        " `w` was not computed from the loss.": fails("appears to not have been used in the graph"),
+        " first and the loss second, and `w` was not computed from the"
+        " loss.": fails("appears to not have been used in the graph"),
         "Your function changed `w.grad`. `backward()` adds to it. Another function returns"
         " gradients and leaves `.grad` alone.": wrong_in(1),
         "Your function changed `w` itself. We only want its gradients.": shows("changed"),
@@ -262,19 +262,19 @@ APART = Exercise(
         "Your list holds tuples: `torch.autograd.grad` gives one gradient for each input, in a"
         " tuple.": _each(_in_tuples),
         "Your gradients are None. Losses keep no `.grad`, because they are not leaves, and"
-        " `backward()` returns nothing. Look for the function"
-        " that returns gradients.": _each(lambda rows: len(rows) > 1 and set(rows) == {None}),
-        "You"
-        " return fewer gradients than there are losses. The list needs one for each.": _are_fewer,
+        " `backward()` returns nothing. Look for the function that returns"
+        " gradients.": _each(lambda rows: len(rows) > 1 and set(rows) == {None}),
+        "You return fewer gradients than there are losses. The list needs one for"
+        " each.": _are_fewer,
         "All the gradients are there, but in another order. The first one belongs to the first"
         " loss.": like(
-            "def answer(losses, w):\n"
-            "    return [torch.autograd.grad(loss, w, retain_graph=loss is not losses[0])[0] for loss in losses[::-1]]"
+            "def answer(losses, w):\n    return [torch.autograd.grad(loss, w, retain_graph=loss is"
+            " not losses[0])[0] for loss in losses[::-1]]"
         ),
         "The gradients are right. But the trunk still holds its saved tensor, because no call was"
         " told that it is the last one.": like(
-            "def answer(losses, w):\n"
-            "    return [torch.autograd.grad(loss, w, retain_graph=True)[0] for loss in losses]"
+            "def answer(losses, w):\n    return [torch.autograd.grad(loss, w, retain_graph=True)[0]"
+            " for loss in losses]"
         ),
     },
     cases=_other_trunks,
@@ -357,8 +357,8 @@ KEPT = Exercise(
                     "nothing at all, but no backward has run yet": 0,
                 },
                 loose={
-                    "what you"
-                    " get if you count a tensor for each node that keeps it": "4 * n * len(kept)",
+                    "what you get if you count a tensor for each node that keeps"
+                    " it": "4 * n * len(kept)",
                     "all the tensors that the forward made, and `x`": "16 * n",
                 },
             ),
@@ -430,8 +430,8 @@ look at: w.item()
 CULPRIT = Exercise(
     id="07.7",
     right="That line makes a later call meet a graph that is used up, or keeps one that nobody needs.",
-    asked="With one line of this program something goes wrong: it raises, or keeps a graph that nobody needs."
-    " Which line? Give its number.",
+    asked="With one line of this program something goes wrong: it raises, or keeps a graph that"
+    " nobody needs. Which line? Give its number.",
     principle="a name that outlives its round should hold a number, and each graph lets backward through once.",
     hints=(
         "Which names are still there when a round is over? Does one of them lead to a graph?",
@@ -527,15 +527,15 @@ METER = Exercise(
             _meter(test="if True:"), 0
         ),
         "You count 4 bytes for each element. In half precision an element takes 2, and a view keeps"
-        " its whole memory. Ask the memory"
-        " itself: `t.untyped_storage().nbytes()`.": like(_meter(size="4 * tensor.numel()"), 0),
+        " its whole memory. Ask the memory itself:"
+        " `t.untyped_storage().nbytes()`.": like(_meter(size="4 * tensor.numel()"), 0),
         "You count the elements of what is saved. If a node saves a view, it keeps the whole memory"
         " behind it.": like(_meter(size="tensor.nbytes"), 0),
     },
     hints=(
-        "`pack` gets each tensor that a node saves. Put its address and its bytes into a dict, and return"
-        " `tensor.detach()`. If a node keeps its own result itself, they form a circle, and only backward, or Python's"
-        " garbage collector, frees the memory.",
+        "`pack` gets each tensor that a node saves. Put its address and its bytes into a dict, and"
+        " return `tensor.detach()`. If a node keeps its own result itself, they form a circle, and"
+        " only backward, or Python's garbage collector, frees the memory.",
         "First collect the addresses of the memory of `model.parameters()`, and leave those out.",
     ),
     solution=_meter(),

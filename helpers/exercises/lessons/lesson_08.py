@@ -80,8 +80,8 @@ WAYS = Lines(
 RECORDED = Exercise(
     id="08.1",
     reader=letters("abcdefg"),
-    right="Each operation asked two things when it ran: is grad mode on, and does one of my inputs require grad?"
-    " The flag of a leaf is what somebody set.",
+    right="Each operation asked two things when it ran: is grad mode on, and does one of my inputs"
+    " require grad? The flag of a leaf is what somebody set.",
     asked="Which of `a` to `f` require grad? Give a list of names.",
     vary=WAYS.vary,
     letters=Letters(
@@ -127,8 +127,8 @@ def _dropping(size: int, slope: float, mode: str = "") -> Callable:
 
 
 _FROZEN = made_by(
-    "model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.BatchNorm1d(3))\n"
-    "model[0].weight.requires_grad_(False)\nx = torch.eye(3)",
+    "model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5),"
+    " nn.BatchNorm1d(3))\nmodel[0].weight.requires_grad_(False)\nx = torch.eye(3)",
     *("model", "x"),
     then=_given,
 )
@@ -231,10 +231,10 @@ VALIDATE = Exercise(
         "Your result is an inference tensor. A later loss that multiplies it by something that"
         " requires grad would raise. Another block records nothing either, and makes ordinary"
         " tensors.": shows("an inference tensor"),
-        "Your result is right."
-        " But a model that was being trained goes on without its dropout.": shows("eval() left"),
-        "Your result is right."
-        " But a model that was in eval mode before is in train mode now.": shows("train() left"),
+        "Your result is right. But a model that was being trained goes on without its"
+        " dropout.": shows("eval() left"),
+        "Your result is right. But a model that was in eval mode before is in train mode"
+        " now.": shows("train() left"),
     },
     hints=(
         "There are two switches, one for dropout and one for autograd. Remember how you found the first one.",
@@ -301,8 +301,8 @@ CASE = Exercise(
         " `backward()`.": lambda seen, _: any(
             is_a(one, tuple) and one[3] is not None for one in seen
         ),
-        "Your loss is another"
-        " number than that of `broken`. Cutting off a target changes no number.": wrong_in(0),
+        "Your loss is another number than that of `broken`. Cutting off a target changes no"
+        " number.": wrong_in(0),
         "Nothing leads from your loss back to `w`. Cut off the target alone: the guess needs its"
         " history.": shows("no graph"),
     },
@@ -361,8 +361,8 @@ CUTS = Exercise(
     principle="what is cut off counts as a constant: its number is in the slope, and no path leads through it.",
     quantities=Quantities(
         program=(
-            "x = torch.tensor({x}, requires_grad=True)\n{way}\na = {a}\nb = {b}\n(a + b).backward()\n"
-            "answer = x.grad.item()"
+            "x = torch.tensor({x}, requires_grad=True)\n{way}\na = {a}\nb = {b}\n(a +"
+            " b).backward()\nanswer = x.grad.item()"
         ).format_map,
         data=_cut_off(3.0, "with torch.no_grad():\n    k = x**2", "k * x", "x * x.detach()", 2, 5),
         draw=_other_cuts,
@@ -443,8 +443,8 @@ look at: model.bias.grad
 PATH = Exercise(
     id="08.7",
     right="That line cuts a path off, and the numbers of the forward stay the same.",
-    asked="Backward should go along every path from the loss to a parameter, but one line cuts a path off. Which"
-    " line? Give its number.",
+    asked="Backward should go along every path from the loss to a parameter, but one line cuts a"
+    " path off. Which line? Give its number.",
     principle="go back from the loss, name by name. Which line knows a number and leaves its history behind?",
     hints=(
         "Go back from the loss, name by name. What is computed there without being recorded?",
@@ -529,8 +529,8 @@ AVERAGE = Exercise(
     principle="write into the tensors of the average, once into each, and record nothing.",
     known={
         "You wrote into a leaf while autograd was recording. The average has no use for a graph:"
-        " which"
-        " block records nothing?": fails("a leaf Variable that requires grad", "a view of a leaf"),
+        " which block records"
+        " nothing?": fails("a leaf Variable that requires grad", "a view of a leaf"),
         "One buffer counts batches, in whole numbers, and no average of these fits into it. Copy"
         " the buffers.": fails("can't be cast"),
         "You changed the model. It goes on learning, and only the average follows it.": shows(
@@ -542,8 +542,8 @@ AVERAGE = Exercise(
         "You mixed a layer twice that the model uses twice. `state_dict()` names its weight twice,"
         " and `parameters()` gives it once.": like(_BY_NAME, 0),
         "The average has other tensors now, other memory, or other flags. Whoever holds the old"
-        " ones sees nothing"
-        " of it: write into the tensors that are there.": shows("others, or with other flags"),
+        " ones sees nothing of it: write into the tensors that are"
+        " there.": shows("others, or with other flags"),
     },
     hints=(
         "Go through `zip(average.parameters(), model.parameters())`, in a block that records nothing.",

@@ -64,8 +64,8 @@ def _other_writes(random: Random) -> Data:
 VERSIONS = Exercise(
     id="09.1",
     right="Each counter counts the writes that went through it, and the last line made a tensor with a new one.",
-    principle="a counter goes with the tensor and not with its name, and shared memory does not always mean a"
-    " shared counter.",
+    principle="a counter goes with the tensor and not with its name, and shared memory does not"
+    " always mean a shared counter.",
     quantities=Quantities(
         program=_program,
         data=_data(_FIRST_LINES, "a[:2]", "a.clone()", "a = a + 1"),
@@ -233,8 +233,8 @@ MASKED = Exercise(
         parts=("values", "`x` afterwards", "gradient"),
     ),
     right="The leaf kept its values, and its negative elements get no gradient.",
-    principle="an edit that is recorded changes the gradient with the values, and a leaf that requires grad takes no"
-    " such edit.",
+    principle="an edit that is recorded changes the gradient with the values, and a leaf that"
+    " requires grad takes no such edit.",
     known={
         "Your function edits the leaf itself, or a view of it, and torch refuses that line. Make a"
         " tensor that may be edited first.": fails("is being used in an in-place operation"),
@@ -306,8 +306,8 @@ CASE = Exercise(
     reader=function(
         *_MODELS, observe=_switches, parts=("`inplace`, layer by layer", "backward", "mode")
     ),
-    right="Backward runs, and every edit that does no harm still saves memory. Now say why the ReLU of the case is"
-    " harmless.",
+    right="Backward runs, and every edit that does no harm still saves memory. Now say why the ReLU"
+    " of the case is harmless.",
     principle="an edit does harm where the layer before it has saved its result.",
     known={
         "You put the model into eval mode. That switches the dropout off, and the case wants to"
@@ -317,8 +317,7 @@ CASE = Exercise(
             _LOOP + 'if hasattr(layer, "inplace"):\n            layer.inplace = False'
         ),
         "The model of the case is right now, and another one is not. Go through the layers of"
-        " whatever"
-        " model comes, and look at each one with the one before it.": lambda seen, right: (
+        " whatever model comes, and look at each one with the one before it.": lambda seen, right: (
             raised(seen, "out of range", "IndexError") or seen[0] == right[0]
         ),
         "In one of the models `backward()` still raises. Which layer writes over a result that the"
@@ -328,8 +327,8 @@ CASE = Exercise(
     },
     hints=(
         "Which layer comes before each one that edits, and does its node save what comes out?",
-        "The nodes of `nn.ReLU`, `nn.Tanh` and `nn.Sigmoid` save their results. Go through pairs of neighbours:"
-        " `zip(model, model[1:])`.",
+        "The nodes of `nn.ReLU`, `nn.Tanh` and `nn.Sigmoid` save their results. Go through pairs of"
+        " neighbours: `zip(model, model[1:])`.",
     ),
     solution="""
 from torch import nn
@@ -402,8 +401,8 @@ look at: x.grad
 EDIT = Exercise(
     id="09.6",
     right="That line edits a tensor that backward still needs. The other edit does no harm.",
-    asked="With one line of this program backward raises, or brings a wrong gradient: an edit does harm. Which"
-    " line? Give its number.",
+    asked="With one line of this program backward raises, or brings a wrong gradient: an edit does"
+    " harm. Which line? Give its number.",
     principle="for each edit, look for the node that saved this very tensor before it.",
     hints=(
         "Which lines write into memory that is already there? Which nodes had saved that memory before?",
@@ -501,13 +500,13 @@ GUARD = Exercise(
         "You moved counters yourself. Looking, or a clone, moves none: write nothing into the"
         " model.": shows("moved by you"),
         "You missed a write through `.data`, which moves no counter. Keep a copy of the numbers,"
-        " `t.detach().clone()`, and compare: without"
-        " `clone()` it is the same memory.": like(_GUARD.format(named=_ALL, same="True"), 0),
+        " `t.detach().clone()`, and compare: without `clone()` it is the same"
+        " memory.": like(_GUARD.format(named=_ALL, same="True"), 0),
         "You missed a write that changes little. `allclose` takes such numbers for equal.": like(
             _GUARD.format(named=_ALL, same="torch.allclose(tensor, numbers, equal_nan=True)"), 0
         ),
-        "You report a NaN that was there before. A NaN is not equal to itself, so ask"
-        " for it apart.": like(_GUARD.format(named=_ALL, same="torch.equal(tensor, numbers)"), 0),
+        "You report a NaN that was there before. A NaN is not equal to itself, so ask for it"
+        " apart.": like(_GUARD.format(named=_ALL, same="torch.equal(tensor, numbers)"), 0),
         "You look at the parameters alone. A BatchNorm writes its statistics into buffers.": like(
             _GUARD.format(named="list(model.named_parameters())", same=_SAME), 0
         ),

@@ -77,8 +77,8 @@ MIXED = Exercise(
     **LINES.first("klpqrst"),
     hints=(
         "For each line write down the devices of the tensors that its operation meets.",
-        "Then strike out what counts as a plain number for arithmetic: Python's numbers, and CPU tensors without"
-        " dimensions.",
+        "Then strike out what counts as a plain number for arithmetic: Python's numbers, and CPU"
+        " tensors without dimensions.",
     ),
 )
 
@@ -142,18 +142,18 @@ LEAF = Exercise(
         ),
         "Your leaf stayed on the CPU as float32. A tensor's `.to()` returns another tensor: what"
         " happened to that one?": wherever_it_ran("a leaf", "cpu", "torch.float32"),
-        "You go to"
-        " a GPU whatever `place` says. Your function is told where to go.": lambda seen, right: (
+        "You go to a GPU whatever `place` says. Your function is told where to"
+        " go.": lambda seen, right: (
             raised(seen[:1], "CUDA", "NVIDIA") or wherever_it_ran("cuda")(seen, right)
         ),
-        "You can go to"
-        " a device, and a dtype raises. `place` may be either. What takes both?": _fails_at(1, 0),
-        "You can take a dtype,"
-        " and the device `cpu` raises. `place` may be either. What takes both?": _fails_at(0, 1),
+        "You can go to a device, and a dtype raises. `place` may be either. What takes"
+        " both?": _fails_at(1, 0),
+        "You can take a dtype, and the device `cpu` raises. `place` may be either. What takes"
+        " both?": _fails_at(0, 1),
         "Through `.data` you can change the dtype, and not the kind of device. You need not put the"
         " moved tensor back into the old one.": fails("incompatible tensor type"),
-        "You return a leaf that requires grad."
-        " Is it at `place`, and does it hold `values`?": wherever_it_ran("a leaf", "requires grad"),
+        "You return a leaf that requires grad. Is it at `place`, and does it hold"
+        " `values`?": wherever_it_ran("a leaf", "requires grad"),
     },
     hints=(
         "You do three things: make a tensor, ask for its gradient, move it. Which order is not recorded?",
@@ -233,14 +233,10 @@ CASE = Exercise(
     principle="the data go to where the model is, under names that the loop uses.",
     known={
         "With the model on meta, your loop still meets a tensor on the CPU. There are two to move."
-        " Have"
-        " both come along, and do their names lead to what `.to()` returned?": lambda seen, _: (
-            raised(seen[:1], _MEETS) and not raised(seen[1:], _MEETS)
-        ),
-        "You send the data"
-        " to one device, whatever the model is on. Ask the model where it is.": lambda seen, _: (
-            not raised(seen[:1], _MEETS) and raised(seen[1:], _MEETS)
-        ),
+        " Have both come along, and do their names lead to what `.to()`"
+        " returned?": lambda seen, _: raised(seen[:1], _MEETS) and not raised(seen[1:], _MEETS),
+        "You send the data to one device, whatever the model is on. Ask the model where it"
+        " is.": lambda seen, _: not raised(seen[:1], _MEETS) and raised(seen[1:], _MEETS),
         "You asked for something to leave meta, and there are no numbers to copy. Bring the data to"
         " the model.": fails("Cannot copy out of meta"),
         "On meta the loss has no number that you could ask for. Return the tensor.": fails(
@@ -384,8 +380,8 @@ look at: str(x.dtype)
 PLACE = Exercise(
     id="10.7",
     right="That line leaves a tensor behind, or moves it when it is too late.",
-    asked="One line of this program leaves a tensor at the wrong place, or moves a leaf too late. Which line? Give"
-    " its number.",
+    asked="One line of this program leaves a tensor at the wrong place, or moves a leaf too late."
+    " Which line? Give its number.",
     principle="follow each name: on which device is its tensor, of which dtype, and did somebody keep what moved?",
     hints=(
         "Write the device and the dtype of each name beside its line.",
@@ -485,14 +481,14 @@ CARRY = Exercise(
         " it was: build a new one.": shows("changed"),
         "Not everything in a batch is a tensor. A text, a number and None have no `.to()`: hand"
         " them back as they are.": fails("has no attribute 'to'"),
-        "A namedtuple wants its fields one by"
-        " one, and not in one list: `type(batch)(*moved)`.": fails("required positional argument"),
+        "A namedtuple wants its fields one by one, and not in one list:"
+        " `type(batch)(*moved)`.": fails("required positional argument"),
         "A text is made of texts, and these again, without end. Go only into dicts, lists and"
         " tuples.": fails("maximum recursion depth"),
         "Your namedtuple came back as another kind, so `batch.points` works no more. It is a tuple"
         " that has `_fields`.": _lost_its_name,
-        "You cut a leaf off from its graph. A recorded"
-        " move keeps the flag: leave `detach()` out.": like(_CARRY.format(detached=".detach()"), 0),
+        "You cut a leaf off from its graph. A recorded move keeps the flag: leave `detach()`"
+        " out.": like(_CARRY.format(detached=".detach()"), 0),
     },
     hints=(
         "Let the function call itself. Which kinds does it go into, and what does it do with anything else?",

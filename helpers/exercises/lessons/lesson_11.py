@@ -70,8 +70,8 @@ def _other_loop(random: Random) -> Data:
 
 VERSION = Exercise(
     id="11.1",
-    right="Each step of plain SGD wrote into the weight once, as any other write does. `backward()` wrote into"
-    " `.grad`.",
+    right="Each step of plain SGD wrote into the weight once, as any other write does. `backward()`"
+    " wrote into `.grad`.",
     asked="By how much does the loop raise `model.weight._version`? Give a number.",
     principle="a version counts writes into this one tensor, plain SGD's among them, and `.grad` is another tensor.",
     quantities=Quantities(
@@ -167,23 +167,23 @@ def _play(letters: str) -> str:
 def _known_duel(duel: Reader) -> dict[str, object]:
     return {
         "A step came between a forward and its `backward()`: it wrote into a weight that this graph"
-        " had saved. The"
-        " flag keeps the tensor, not the numbers in it.": fails("modified by an inplace operation"),
+        " had saved. The flag keeps the tensor, not the numbers in"
+        " it.": fails("modified by an inplace operation"),
         "You go back twice through a graph, or a part of one, and the first time freed what it had"
-        " saved. Before you keep"
-        " it: into which of its weights did the step write in between?": fails("a second time"),
+        " saved. Before you keep it: into which of its weights did the step write in"
+        " between?": fails("a second time"),
         "The forward is new, and yet the generator made a step with a sum. The critic's"
-        " `backward()`"
-        " went through the generator, too, and left something there.": like(_play("1C2G")),
+        " `backward()` went through the generator, too, and left something"
+        " there.": like(_play("1C2G")),
         "The generator made its step with what the critic's `backward()` had left in its `.grad`:"
         " to a smaller score, and against the critic of before.": like(_play("1CG")),
         "No error, and an order that people do use. But your generator played against the critic of"
         " before. Here it has to meet the one that has just learnt.": like(_play("k0iCG")),
-        "One of the two has not moved at"
-        " all. Does it make a step, and what is in its `.grad` then?": partial(_one_stayed, duel),
+        "One of the two has not moved at all. Does it make a step, and what is in its `.grad`"
+        " then?": partial(_one_stayed, duel),
         "The critic is right. The generator made another step than the one asked for. Is its"
-        " gradient only"
-        " its own, of a score that the critic of now gave, by a forward of now?": right_in(0, 1),
+        " gradient only its own, of a score that the critic of now gave, by a forward of"
+        " now?": right_in(0, 1),
     }
 
 
@@ -193,8 +193,8 @@ DUEL = Exercise(
     right="The generator met the critic of now, by a forward of now, and with no gradient left over.",
     known=_known_duel(_DUEL),
     vary=_other_duel,
-    principle="a gradient belongs to the values of its own forward pass, and `.grad` takes what comes until"
-    " somebody lets go of it.",
+    principle="a gradient belongs to the values of its own forward pass, and `.grad` takes what"
+    " comes until somebody lets go of it.",
     hints=(
         "After the critic's step, use nothing that was computed before it.",
         "Compute the score again after the critic's step. Empty the generator's `.grad` before its `backward()`.",
@@ -393,27 +393,27 @@ def _right_but(*words: str) -> When:
 def _known_loop(loops: Reader) -> dict[str, object]:
     return {
         "Something wrote into a tensor that a node had saved, before `backward()` came for it. On a"
-        " tensor, `*=`"
-        " makes nothing new: it edits, like `mul_`.": fails("modified by an inplace operation"),
+        " tensor, `*=` makes nothing new: it edits, like"
+        " `mul_`.": fails("modified by an inplace operation"),
         "A line writes into a leaf while recording is on. This write should be counted and not"
         " recorded, like the write of a step.": fails("a leaf Variable that requires grad"),
         "You go back twice through a graph, or a part of one, and the first time freed what it had"
-        " saved."
-        " Which line makes each part, and does it run in every round?": fails("a second time"),
+        " saved. Which line makes each part, and does it run in every"
+        " round?": fails("a second time"),
         "No error, and every round brings the gradient of the first, though the weights have moved."
         " Going back again computes no new prediction. Which line does, and does it run in every"
         " round?": partial(_same_again, loops),
         "No error, and a wrong gradient in the first round already. You changed what the loss had"
-        " saved where no counter sees"
-        " it. You silenced the check; the edit is still there.": partial(_edited_unseen, loops),
+        " saved where no counter sees it. You silenced the check; the edit is still"
+        " there.": partial(_edited_unseen, loops),
         "Gradients came, and no parameter follows them. Is there a step, and what is in `.grad`"
         " when it looks? Mind the order of the three calls.": partial(_never_moved, loops),
         "The first round is right. From the second on, each step is made with a sum. What does"
-        " `backward()` do with a `.grad`"
-        " that is there?": like(_loop(backward="loss.backward()\noptimizer.step()"), _GRADS),
+        " `backward()` do with a `.grad` that is"
+        " there?": like(_loop(backward="loss.backward()\noptimizer.step()"), _GRADS),
         "The training is right, and the log is not. For each of the four rounds it should hold two"
-        " numbers: the loss, and the mean prediction"
-        " of this forward times 100.": both(right_in(_GRADS, _WEIGHT, _BIAS), wrong_in(_LOG)),
+        " numbers: the loss, and the mean prediction of this forward times"
+        " 100.": both(right_in(_GRADS, _WEIGHT, _BIAS), wrong_in(_LOG)),
         "The weights left the range, to one side or to both. After each step a line has to write"
         " into them, with both bounds; `clamp` without the `_` makes a new tensor and leaves the"
         " weight as it is.": _over_the_limit,
@@ -426,14 +426,14 @@ def _known_loop(loops: Reader) -> dict[str, object]:
             _BIAS,
         ),
         "All numbers are right, and there are writes into the weight on no counter, as through"
-        " `.data`."
-        " A graph that had saved the weight would not notice.": _right_but("some not counted"),
+        " `.data`. A graph that had saved the weight would not"
+        " notice.": _right_but("some not counted"),
         "The numbers are right, but after your function nodes of its graphs are still alive:"
         " something that you keep leads to them. Is each entry of the log a number, or a tensor"
         " with its graph?": _right_but("alive"),
         "All numbers are right, and each backward keeps its saved tensors, though you never go back"
-        " again: `retain_graph`"
-        " is for a second time. What would it cost a large model?": _right_but("kept"),
+        " again: `retain_graph` is for a second time. What would it cost a large"
+        " model?": _right_but("kept"),
     }
 
 
@@ -445,11 +445,11 @@ LOOP = Exercise(
     vary=_other_cases,
     principle="each round needs a forward of its own, gradients of its own, and leaves nothing behind but numbers.",
     hints=(
-        "Two faults raise an error, and two are silent. Repair what raises first, then run `check` again: it tells you"
-        " one fault at a time.",
+        "Two faults raise an error, and two are silent. Repair what raises first, then run `check`"
+        " again: it tells you one fault at a time.",
         "Ask of each line: once or each round? A new tensor or an edit? Counted? What does it leave behind for later?",
-        "Forward inside the loop; `zero_grad()` before `backward()`; `pred * 100`; `no_grad` instead of `.data`;"
-        " `.item()` for what is kept.",
+        "Forward inside the loop; `zero_grad()` before `backward()`; `pred * 100`; `no_grad`"
+        " instead of `.data`; `.item()` for what is kept.",
     ),
     solution=_loop(),
 )
@@ -570,8 +570,8 @@ look at: w
 SPOILS = Exercise(
     id="11.5",
     right="With that line mended, each round does what it should, and only numbers are left of it.",
-    asked="In each round of this loop a step should go by the gradient of that round's loss, and afterwards nothing but"
-    " numbers should be left. One line spoils that. Which? Give its number.",
+    asked="In each round of this loop a step should go by the gradient of that round's loss, and"
+    " afterwards nothing but numbers should be left. One line spoils that. Which? Give its number.",
     principle="ask of each line what it writes into: a graph, `.grad`, the weights, or nothing at all.",
     hints=(
         "What does each line write into: the graph, `.grad`, the weights, the log?",
@@ -686,13 +686,13 @@ FIT = Exercise(
     right="That is early stopping: the model that you keep is the best one that you saw, and not the last.",
     principle="count the rounds since the best one, and keep a copy of everything that the model had then.",
     known={
-        "Your losses are tensors,"
-        " and each leads to a graph. Return numbers: `validate().item()`.": shows("tensors"),
+        "Your losses are tensors, and each leads to a graph. Return numbers:"
+        " `validate().item()`.": shows("tensors"),
         "The model has other tensors now, and its optimizer holds the old ones. Write the numbers"
         " into the tensors that are there, as `load_state_dict` does.": shows("others"),
         "At the end the model has the numbers of its last round. `state_dict()` copies nothing:"
-        " what you kept has"
-        " gone on learning, or nobody has loaded it.": like(_fit(kept="model.state_dict()"), 1, 2),
+        " what you kept has gone on learning, or nobody has loaded"
+        " it.": like(_fit(kept="model.state_dict()"), 1, 2),
         "The first loss was NaN, and no loss is smaller than NaN. Begin with `float('inf')` as the"
         " best.": like(_fit(first="None", better="best is None or losses[-1] < best"), 1),
         "You took a loss for better that is only as good as the best. The patience is there to end"
@@ -703,8 +703,8 @@ FIT = Exercise(
     },
     hints=(
         "Keep three things: the best loss, a copy of the model's state, and how many rounds ago that was.",
-        "`copy.deepcopy(model.state_dict())` copies parameters and buffers, `model.load_state_dict(kept)` writes"
-        " them back.",
+        "`copy.deepcopy(model.state_dict())` copies parameters and buffers,"
+        " `model.load_state_dict(kept)` writes them back.",
     ),
     solution=_fit(),
     cases=lambda random: _trainings(float(random.randint(2, 6))),

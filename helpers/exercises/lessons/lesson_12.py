@@ -27,11 +27,8 @@ _PLACE = "Which argument does the first value belong to?"
 RETURNS = Lines(
     read="ideas 1 and 4",
     begins=tuple(
-        "class Product(torch.autograd.Function):\n"
-        "    @staticmethod\n"
-        "    def forward(ctx, a, b):\n"
-        "        ctx.save_for_backward(a, b)\n"
-        "        return a * b\n"
+        "class Product(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, b):\n"
+        "        ctx.save_for_backward(a, b)\n        return a * b\n"
         f"a, b = torch.tensor({a}, requires_grad=True), torch.tensor({b}, requires_grad=True)\n"
         f"arrives = {arrives}"
         for a, b, arrives in ((2.0, 5.0, 3.0), (3.0, 7.0, 2.0), (4.0, 10.0, 5.0), (7.0, 3.0, 10.0))
@@ -214,8 +211,8 @@ CIRCLES = Exercise(
     **KEPT.first("abcdef"),
     hints=(
         "The result leads to its node by `grad_fn`. From which of these attributes can you get back to it?",
-        "`save_for_backward` knows how to keep a result without a circle. A number, a shape, a copy or a"
-        " comparison does not lead anywhere.",
+        "`save_for_backward` knows how to keep a result without a circle. A number, a shape, a copy"
+        " or a comparison does not lead anywhere.",
     ),
 )
 
@@ -268,8 +265,8 @@ LINE = Exercise(
     asked="The forward of this function is right, and the gradients are not. Which line is to blame? Give its number.",
     hints=(
         "What should be printed? Compute it without torch, and compare it with what this program prints.",
-        "Follow each saved value: in which order is it put away, in which order is it taken out, and for whom"
-        " is it returned?",
+        "Follow each saved value: in which order is it put away, in which order is it taken out,"
+        " and for whom is it returned?",
     ),
     **BACKWARDS.first(a=2, b=5, c=3, d=7),
 )
@@ -281,8 +278,8 @@ def _with_itself(answer: Callable) -> Callable:
 
 _TORCHS = "a node of torch"
 _RAISES = (
-    "Your backward raises an error. Call it in a cell of your own, `answer(…).sum().backward()`, and"
-    " read what it says."
+    "Your backward raises an error. Call it in a cell of your own, `answer(…).sum().backward()`,"
+    " and read what it says."
 )
 
 
@@ -362,22 +359,22 @@ BUILD = Exercise(
         " by it.": like(_SWISH.replace("grad * (s + x * s * (1 - s))", "s + x * s * (1 - s)"), 1),
         "Your backward hands back the slope of the sigmoid. Swish is a product: both factors depend"
         " on `x`.": like(_SWISH.replace("(s + x * s * (1 - s))", "s * (1 - s)"), 1),
-        "Your node saves two tensors"
-        " or more. `s` can be computed again from `x` when it is needed.": lambda seen, _: any(
+        "Your node saves two tensors or more. `s` can be computed again from `x` when it is"
+        " needed.": lambda seen, _: any(
             is_a(case, tuple) and case[3] in (2, 3, 4) for case in seen
         ),
         "Your node has nothing in `saved_tensors`. An attribute is not guarded: use"
         " `ctx.save_for_backward`.": each_has(3, 0),
         "The first derivative is right, and the second one is missing or wrong. Something in your"
-        " backward"
-        " leaves the graph, or was computed in the forward.": both(right_in(1), wrong_in(2)),
+        " backward leaves the graph, or was computed in the"
+        " forward.": both(right_in(1), wrong_in(2)),
         "All is right but `vmap`. It wants the forward without `ctx`, a `setup_context`, and"
         " `generate_vmap_rule = True`.": right_in(0, 1, 2, 3),
     },
     hints=(
         "Three static methods: `forward(x)`, `setup_context(ctx, inputs, output)`, `backward(ctx, grad)`.",
-        "`ctx.save_for_backward(*inputs)` in `setup_context`. In `backward`, compute `s = torch.sigmoid(x)`"
-        " again, and return `grad * (s + x * s * (1 - s))`.",
+        "`ctx.save_for_backward(*inputs)` in `setup_context`. In `backward`, compute `s ="
+        " torch.sigmoid(x)` again, and return `grad * (s + x * s * (1 - s))`.",
     ),
     solution=_SWISH,
     cases=_other_leaves,
@@ -475,15 +472,15 @@ CASE = Exercise(
         "Somebody edited `x` before backward, and your gate used the new numbers without a word."
         " Who guards a tensor?": shows(_NEW),
         "`slope` is a number, which `save_for_backward` refuses. A number cannot change behind your"
-        " back,"
-        " so it may be an attribute.": lambda seen, _: raised(seen, "can only save variables"),
+        " back, so it may be an"
+        " attribute.": lambda seen, _: raised(seen, "can only save variables"),
         "The gradient is right for positive numbers only. What is the slope where `x` is not"
         " positive?": like(_GATE.replace("ctx.slope * grad", "0.0"), 1),
     },
     hints=(
         "Three changes: multiply by what arrives, keep `x` where it is guarded, and count the arguments.",
-        "`ctx.save_for_backward(x)`, `ctx.slope = slope`, and the end is"
-        " `return torch.where(x > 0, grad, ctx.slope * grad), None`.",
+        "`ctx.save_for_backward(x)`, `ctx.slope = slope`, and the end is `return torch.where(x > 0,"
+        " grad, ctx.slope * grad), None`.",
     ),
     solution=_GATE,
     cases=_other_gates,

@@ -71,8 +71,8 @@ AGAIN = Exercise(
     **GRAPHS.first("abcdef"),
     hints=(
         "Ask each `g` for its `grad_fn`: does it lead back to `x`?",
-        "`retain_graph` keeps an old graph. `create_graph` makes a new one, and so does `torch.func`, if `x`"
-        " requires grad.",
+        "`retain_graph` keeps an old graph. `create_graph` makes a new one, and so does"
+        " `torch.func`, if `x` requires grad.",
     ),
 )
 
@@ -196,8 +196,8 @@ INNER_STEP = Exercise(
     asked="What is `w.grad`?",
     hints=(
         "Write `g` as a formula of `w`, and put it into `fast`. What is the slope of `fast` by `w`?",
-        "The chain rule: 2 · (fast − goal), times the slope of `fast`, which is 1 minus rate times the slope of"
-        " `g`.",
+        "The chain rule: 2 · (fast − goal), times the slope of `fast`, which is 1 minus rate times"
+        " the slope of `g`.",
     ),
 )
 
@@ -245,8 +245,8 @@ LINE = Exercise(
     id="13.4",
     right="With this line put right, the gradient has all of its parts.",
     principle="go back from what is printed, and ask at each line whether the history goes on.",
-    asked="One line of this program loses a part of the gradient, or all of it. Which one is to blame? Give its"
-    " number.",
+    asked="One line of this program loses a part of the gradient, or all of it. Which one is to"
+    " blame? Give its number.",
     hints=(
         "Which tensors ought to have a `grad_fn`? Ask for it after each line.",
         "Look for a line that hands on the number and leaves its history behind.",
@@ -322,8 +322,8 @@ BUILD = Exercise(
         observe=_product_seen,
         parts=("values", "`x.grad`", "gradients that came to `x`"),
     ),
-    right="That is Hessian times `v`. With two calls of `grad` it takes two passes, whatever the size of `x`. Keep"
-    " it: some optimizers and tests of curvature are built on it.",
+    right="That is Hessian times `v`. With two calls of `grad` it takes two passes, whatever the"
+    " size of `x`. Keep it: some optimizers and tests of curvature are built on it.",
     principle="record the first gradient, weigh it with `v`, and differentiate the one number that you get.",
     known={
         "Your first gradient has no graph. Who records what backward computes?": lambda seen, _: (
@@ -341,13 +341,13 @@ BUILD = Exercise(
         ),
         "Your result is right, and it came row by row: one pass for each number in `x`. Weigh"
         " first, then differentiate once.": both(right_in(0), shows(_ROWS)),
-        "You filled `x.grad`."
-        " `torch.autograd.grad` returns a gradient and leaves `.grad` alone.": shows(_LEFT),
+        "You filled `x.grad`. `torch.autograd.grad` returns a gradient and leaves `.grad`"
+        " alone.": shows(_LEFT),
     },
     hints=(
         "Two calls of `torch.autograd.grad`. The first one is recorded.",
-        "`(g,) = torch.autograd.grad(f(x), x, create_graph=True)`, then the gradient of `(g * v).sum()`. If `g`"
-        " has no graph, the answer is zero.",
+        "`(g,) = torch.autograd.grad(f(x), x, create_graph=True)`, then the gradient of `(g *"
+        " v).sum()`. If `g` has no graph, the answer is zero.",
     ),
     solution=_HVP,
     cases=_other_products,
@@ -415,8 +415,8 @@ CASE = Exercise(
         "Your function leaves a trace: `points` require grad now, or a weight has a `.grad`. Work"
         " on a copy of the points, and ask with `torch.autograd.grad`.": shows(_TOUCHED),
         "That is the mean of all squared numbers. Of each point take the sum over both coordinates,"
-        " and the mean over"
-        " the points only.": like(_PENALTY.replace("square().sum(1).mean()", "square().mean()")),
+        " and the mean over the points"
+        " only.": like(_PENALTY.replace("square().sum(1).mean()", "square().mean()")),
         "That is the sum over all points, not the mean.": like(
             _PENALTY.replace("square().sum(1).mean()", "square().sum()")
         ),

@@ -72,8 +72,8 @@ CHANGED = Exercise(
     **HOOKS.first("abcdef"),
     hints=(
         "Ask three things of each hook: is it on the right tensor, is it there in time, and what does it return?",
-        "A hook that returns nothing changes nothing. `append` returns nothing. A tensor from `detach()` is another"
-        " tensor, and `y` was not made of it.",
+        "A hook that returns nothing changes nothing. `append` returns nothing. A tensor from"
+        " `detach()` is another tensor, and `y` was not made of it.",
     ),
 )
 
@@ -93,8 +93,7 @@ def _clipping(data: Data) -> str:
         f"torch.nn.utils.clip_grad_norm_(weights, {data['norm']})\n"
         "first = [one.grad.item() for one in weights]\n"
         f"torch.nn.utils.clip_grad_value_(weights, {data['cut']})\n"
-        "second = [one.grad.item() for one in weights]\n"
-        "answer = first + second\n"
+        "second = [one.grad.item() for one in weights]\nanswer = first + second\n"
     )
 
 
@@ -135,8 +134,8 @@ def _other_clipping(random: Random) -> Data:
 
 CLIPPING = Exercise(
     id="14.2",
-    right="The first clipping shortens both alike. The second one cuts only what is over its limit, and turns the"
-    " direction.",
+    right="The first clipping shortens both alike. The second one cuts only what is over its limit,"
+    " and turns the direction.",
     principle="clipping by norm multiplies all gradients by one factor, and clipping by value cuts each by itself.",
     quantities=Quantities(
         program=_clipping,
@@ -152,8 +151,8 @@ CLIPPING = Exercise(
     asked="What do the two lists hold? Give four numbers, `first` and then `second`.",
     hints=(
         "How long is the vector of both gradients? Clipping by norm makes it as long as its limit.",
-        "The factor is the limit divided by the norm, the same for both. The second clipping begins with what the first"
-        " one left.",
+        "The factor is the limit divided by the norm, the same for both. The second clipping begins"
+        " with what the first one left.",
     ),
 )
 
@@ -190,8 +189,8 @@ if x.grad.isnan().any():
 NAN = Exercise(
     id="14.3",
     right="After these, 0 was divided by 0, or an infinity met a 0. An infinity alone is no NaN.",
-    asked="Each letter has a new `x` and makes a new `y`, and then `y.sum().backward()` runs. After which lines is"
-    " there a NaN in `x.grad`? Give a list of letters.",
+    asked="Each letter has a new `x` and makes a new `y`, and then `y.sum().backward()` runs. After"
+    " which lines is there a NaN in `x.grad`? Give a list of letters.",
     **NANS.first("abcdef"),
     hints=(
         "Take the element 0 alone. Go back from `y`: by which slopes is the 1 multiplied?",
@@ -249,8 +248,8 @@ look at: x.grad
 LINE = Exercise(
     id="14.4",
     right="That line makes what its author wanted to avoid, and nothing raises.",
-    asked="With one line of this program a gradient becomes NaN, or a hook or a clipping has no effect. Which line?"
-    " Give its number.",
+    asked="With one line of this program a gradient becomes NaN, or a hook or a clipping has no"
+    " effect. Which line? Give its number.",
     principle="with a hook or a clipping, ask which tensor it is given. With a NaN, ask which line made the infinity.",
     hints=(
         "Is there a hook, or a clipping? Does backward pass the tensor that it is given?",
@@ -429,8 +428,8 @@ GUARD = Exercise(
     },
     hints=(
         "Which hook is given the gradient of one call, before it is added to `.grad`? Which parameters can have one?",
-        "`handle = one.register_hook(…)`, for each `name, one` of `model.named_parameters()` that requires grad."
-        " Ask `gradient.isfinite().all()`. Collect the handles.",
+        "`handle = one.register_hook(…)`, for each `name, one` of `model.named_parameters()` that"
+        " requires grad. Ask `gradient.isfinite().all()`. Collect the handles.",
     ),
     solution=_guard(),
     cases=_other_guarded,
@@ -498,20 +497,20 @@ _STABLE = "torch.nn.functional.binary_cross_entropy_with_logits"
 STABLE = Exercise(
     id="14.6",
     reader=function(*_SURE, observe=_loss_seen, parts=("the loss", "the gradient of the logits")),
-    right="No logarithm of 0 any more: the sigmoid and its logarithm are computed in one step. Now look for the round in"
-    " which the case rounds `p` to 1.",
+    right="No logarithm of 0 any more: the sigmoid and its logarithm are computed in one step. Now"
+    " look for the round in which the case rounds `p` to 1.",
     principle="the infinity is made by the logarithm, so it has to get another input or another formula.",
     known={
         "No gradient reaches the logits. Compute the loss from them with operations that are"
         " recorded.": shows("none"),
         "Finite, but a point that is surely wrong gets no gradient: outside of its bounds, the"
-        " slope of `clamp` is 0. Such"
-        " a point would never be learnt.": like(_book(p="logits.sigmoid().clamp(1e-7, 1 - 1e-7)")),
+        " slope of `clamp` is 0. Such a point would never be"
+        " learnt.": like(_book(p="logits.sigmoid().clamp(1e-7, 1 - 1e-7)")),
         "Finite, but the numbers are not those of the first page any more. What you add inside of a"
-        " logarithm caps the loss"
-        " of a point that is surely wrong.": like(_book(yes="(p + 1e-8)", no="(1 - p + 1e-8)")),
-        "You take"
-        " the sigmoid twice. The function with `with_logits` in its name has one inside.": like(
+        " logarithm caps the loss of a point that is surely"
+        " wrong.": like(_book(yes="(p + 1e-8)", no="(1 - p + 1e-8)")),
+        "You take the sigmoid twice. The function with `with_logits` in its name has one"
+        " inside.": like(
             f"def answer(logits, moon):\n    return {_STABLE}(logits.sigmoid(), moon)"
         ),
         "This is the sum over the points. The loss of the first page is their mean.": like(
@@ -520,8 +519,8 @@ STABLE = Exercise(
         "`binary_cross_entropy` of a sigmoid stays finite, but it caps the loss at 100, and a point"
         " that is surely wrong gets no gradient. Is there a function that takes the logits"
         " themselves?": like(
-            "def answer(logits, moon):\n"
-            "    return torch.nn.functional.binary_cross_entropy(logits.sigmoid(), moon)"
+            "def answer(logits, moon):\n    return"
+            " torch.nn.functional.binary_cross_entropy(logits.sigmoid(), moon)"
         ),
         "The loss is still NaN or infinite for some logits. A logarithm of 0 is −∞, and `exp` of a"
         " large number is ∞, whatever you do with it afterwards.": _not_finite(0),

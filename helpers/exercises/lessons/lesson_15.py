@@ -45,10 +45,10 @@ TWICE = Lines(
         "checkpoint(block, x, use_reentrant=True).backward()": _OFTEN,
         "torch.autograd.grad(checkpoint(block, x, use_reentrant=False), x)": _OFTEN,
         "y = checkpoint(block, x, use_reentrant=False); y = x * 3; y.backward()": _BACK,
-        "(block(x)"
-        " * block(x)).backward()": "Is there a checkpoint, and how often is the block called?",
-        "y = checkpoint(block,"
-        " x, use_reentrant=False); y.backward(retain_graph=True); y.backward()": (_OFTEN),
+        "(block(x) *"
+        " block(x)).backward()": "Is there a checkpoint, and how often is the block called?",
+        "y = checkpoint(block, x, use_reentrant=False); y.backward(retain_graph=True);"
+        " y.backward()": (_OFTEN),
     },
     trial="""
 {begin}
@@ -65,8 +65,8 @@ CALLED = Exercise(
     **TWICE.first("abcdef"),
     hints=(
         "A checkpoint calls its block once. When does it call it again?",
-        "It runs the block again when backward needs what the block would have saved. Does backward get there, and how"
-        " often?",
+        "It runs the block again when backward needs what the block would have saved. Does backward"
+        " get there, and how often?",
     ),
 )
 
@@ -194,8 +194,8 @@ look at: x.grad.item()
 LINE = Exercise(
     id="15.3",
     right="Because of that line backward computes with other numbers, or finds no graph to go through.",
-    asked="Because of one line of this program a gradient is wrong, or missing. Which line? Give its number. An `x`"
-    " that does not require grad is data, and may stay so.",
+    asked="Because of one line of this program a gradient is wrong, or missing. Which line? Give"
+    " its number. An `x` that does not require grad is data, and may stay so.",
     principle="ask what the block reads when it runs again, and what a node gets back of what it saved.",
     hints=(
         "Is there a checkpoint? What does its block read, and is that the same in backward? What are its inputs?",
@@ -282,8 +282,8 @@ def answer(layers, x, size):
     return checkpoint_sequential(layers, -(-len(layers) // size), x, use_reentrant=False)
 """
 _NO_BACKWARD = (
-    "A backward from what you return raises an error. Does your function call `backward()` itself, or cut its"
-    " result off from the graph?"
+    "A backward from what you return raises an error. Does your function call `backward()` itself,"
+    " or cut its result off from the graph?"
 )
 
 
@@ -309,8 +309,8 @@ BLOCKS = Exercise(
     right="Blocks under checkpoints, of any size. Try it on a model of your own, and look at it with `bytes_in_use`.",
     principle="each block is a call of `checkpoint`, and its result is the input of the next one.",
     known={
-        "With `use_reentrant=True`"
-        " a block whose input is plain data gives its weights no gradient.": like(
+        "With `use_reentrant=True` a block whose input is plain data gives its weights no"
+        " gradient.": like(
             _blocks(run="checkpoint(layers[at : at + size], x, use_reentrant=True)"), 0, 1
         ),
         "Without a checkpoint every node keeps what it saves.": like(
@@ -318,16 +318,16 @@ BLOCKS = Exercise(
         ),
         "There is one checkpoint around all layers. So in backward the results of all layers are"
         " there at the same time.": like(
-            "from torch.utils.checkpoint import checkpoint\n"
-            "def answer(layers, x, size):\n    return checkpoint(layers, x, use_reentrant=False)"
+            "from torch.utils.checkpoint import checkpoint\ndef answer(layers, x, size):\n"
+            "    return checkpoint(layers, x, use_reentrant=False)"
         ),
         "Each layer has a checkpoint of its own, whatever `size` is.": like(
             _blocks(step="1", run="checkpoint(layers[at], x, use_reentrant=False)"), 0, 1, 2
         ),
         "The last layers are missing, where `size` does not divide their number. Let the last block"
         " be shorter.": like(_blocks(end="len(layers) - size + 1"), 0),
-        "With `preserve_rng_state=False` a Dropout drops other numbers when its block"
-        " runs again.": like(_blocks(run=f"{_AS_ASKED['run'][:-1]}, preserve_rng_state=False)")),
+        "With `preserve_rng_state=False` a Dropout drops other numbers when its block runs"
+        " again.": like(_blocks(run=f"{_AS_ASKED['run'][:-1]}, preserve_rng_state=False)")),
         "Your function does not return a tensor.": shows("no tensor"),
         "The result is another one than that of `layers(x)`.": wrong_in(0),
         _NO_BACKWARD: each_has(3, _ERROR),
@@ -375,8 +375,8 @@ answer = [held[tensor.untyped_storage().data_ptr()] for tensor in (pairs, q, wid
 _NUMBERS = "how many numbers it has, and each takes four bytes"
 BLOCK = Exercise(
     id="15.6",
-    right="The pairs grow with the square of the words, and all else with the words. So long texts fill the memory with"
-    " pairs, and short ones with `wide`.",
+    right="The pairs grow with the square of the words, and all else with the words. So long texts"
+    " fill the memory with pairs, and short ones with `wide`.",
     principle="which results do nodes save, and how many numbers has each of them for one word?",
     quantities=Quantities(
         program=_block,
@@ -404,8 +404,8 @@ BLOCK = Exercise(
                 {
                     "one of the three": "4 * words * width",
                     _NUMBERS: "3 * words * width",
-                    "three times"
-                    " as much: `q`, `k` and `v` are views of one storage": "36 * words * width",
+                    "three times as much: `q`, `k` and `v` are views of one"
+                    " storage": "36 * words * width",
                 },
             ),
             Place(
@@ -413,16 +413,14 @@ BLOCK = Exercise(
                 "the bytes of {times} times {width} numbers for each of {words} words",
                 {
                     _NUMBERS: "times * words * width",
-                    "twice as much: `{act}` saves"
-                    " its result, and nothing saves what goes into it": (
-                        "8 * times * words * width"
-                    ),
+                    "twice as much: `{act}` saves its result, and nothing saves what goes into"
+                    " it": ("8 * times * words * width"),
                 },
             ),
         ),
     ),
-    asked="How many bytes does the graph of `y` hold for `pairs`? How many for `q`, `k` and `v` together, and how many"
-    " for `wide`? Give three numbers, in this order.",
+    asked="How many bytes does the graph of `y` hold for `pairs`? How many for `q`, `k` and `v`"
+    " together, and how many for `wide`? Give three numbers, in this order.",
     hints=(
         "The softmax and the function after `up` save their results. `q`, `k` and `v` are views of one result, that of `project`.",
         "For each word, `pairs` has T numbers, `q`, `k` and `v` have 3 · d, and `wide` as many as `up` makes. A number takes four bytes.",
@@ -477,14 +475,13 @@ CASE = Exercise(
     principle="the older kind of checkpoint looks at its inputs alone, and the newer kind records the block.",
     known={
         "The body still gets no gradient, so nobody recorded it. With `use_reentrant=True` a"
-        " checkpoint looks at its inputs alone, and"
-        " `x` requires no grad.": like(
+        " checkpoint looks at its inputs alone, and `x` requires no grad.": like(
             _CASE.format(z="head(checkpoint(body, x, use_reentrant=True))")
         ),
         "Your function does not return a tensor.": each_has(0, "no tensor"),
         "The loss is another one than that of the first page.": wrong_in(0),
-        "What the body computes is kept, or a part"
-        " of it. Is one checkpoint around the whole body?": shows("the body's results are kept"),
+        "What the body computes is kept, or a part of it. Is one checkpoint around the whole"
+        " body?": shows("the body's results are kept"),
         _NO_BACKWARD: each_has(1, _ERROR),
         "The loss is right, and some parameter gets no gradient, or a wrong one.": wrong_in(1),
     },

@@ -28,7 +28,7 @@ from autograd_graphs.looking.torch_private import (
 )
 from autograd_graphs.looking.variable_names import is_module
 
-PLAIN = (type(None), bool, int, float, str, tuple)
+PLAIN = (type(None), bool, int, float, str)
 
 
 def sameness(things: Mapping[str, object], unversioned: Sequence[str] = ()) -> tuple[Any, ...]:
@@ -93,8 +93,12 @@ class Seen:
         if is_tensor(one):
             return "tensor", self.number(one)
         if is_module(one):
-            tensors = tuple(map(self.number, [*one.parameters(), *one.buffers()]))
-            return "module", repr(one), tuple(part.training for part in one.modules()), tensors
+            inside = [*one.named_parameters(), *one.named_buffers()]
+            modes = tuple(part.training for part in one.modules())
+            tensors = tuple((path, self.number(tensor)) for path, tensor in inside)
+            return "module", repr(one), modes, tensors
+        if type(one) in (tuple, list):
+            return type(one).__name__, tuple(self.thing(name, item) for item in one)
         if type(one) in PLAIN:
             return type(one).__name__, repr(one)
         raise TypeError(
@@ -133,8 +137,12 @@ class Seen:
         operation = type_name(one)
         edges = tuple((self.number(child), nr) for child, nr in next_functions(one))
         cells, held = saved(one, lambda tensor: ()), values_held(one)
-        if is_custom(one):
-            raise TypeError(f"What {operation} keeps cannot be compared: it is a custom one.")
+        known = [cell for cell in cells if cell.state not in ("freed", "modified")]
+        hidden = [cell.name for cell in known if cell.name not in held]
+        if hidden or is_custom(one):
+            raise TypeError(
+                f"What {operation} keeps cannot be compared: {', '.join(hidden) or 'it is a custom one'}."
+            )
         kept = []
         for name, value in sorted(held.items()):
             kept.append((name, self.number(value) if is_tensor(value) else repr(value)))
