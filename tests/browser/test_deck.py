@@ -202,6 +202,24 @@ AT = "[Reveal.getSlidePastCount(), document.querySelector('.present .player-coun
 OPEN = "[Reveal.isPaused(), document.querySelector('dialog[open]')?.id ?? null]"
 
 
+PRESSED = """() => { const { walks, step } = Reveal.getCurrentSlide().dataset;
+    return [walks.split(",")[step], Reveal.getCurrentSlide().querySelector(".player-title").textContent]; }"""
+
+
+def test_a_lab_that_steps_shows_each_press_and_nothing_before_it(chromium, deck_of):
+    with watched(chromium) as watch:
+        page = opened(watch, deck_of(next(one for one in LESSONS if one.name.startswith("05"))))
+        page.evaluate("Reveal.slide(Reveal.getSlides().findIndex((one) => one.dataset.walks))")
+        steps = int(page.evaluate("Reveal.getCurrentSlide().dataset.steps"))
+        seen = set()
+        for _ in range(1, steps - 1):
+            page.keyboard.press("ArrowRight")
+            seen.add(tuple(page.evaluate(PRESSED)))
+        titles = {"▲ infinite SqrtBackward0", "▲ NaN PowBackward0", "SumBackward0", "backward()"}
+        assert {title for _, title in seen} == titles
+        assert len(seen) == len({keys for keys, _ in seen}) == 4
+
+
 @pytest.mark.parametrize(("on", "back"), [("ArrowRight", "ArrowLeft"), ("PageDown", "PageUp")])
 def test_on_and_back_lead_through_a_player_that_is_seen(deck, on, back):
     deck.evaluate("Reveal.slide(2)")
