@@ -4,16 +4,18 @@ The author names the tensors in the metadata of the case or question, `slide.gra
 stored in the metadata of the cell that runs.
 """
 
+import ast
 import json
 import warnings
 from contextlib import redirect_stdout
 from io import StringIO
+from textwrap import shorten
 
 from computed import CannotBeAsked
 from questions import path_of
 
 from autograd_graphs.stored import written
-from course.publishing.lesson_slides import CHECKED
+from course.publishing.lesson_slides import CHECKED, WIDEST
 from course.publishing.rounds import ENDS
 from helpers.exercises.exercise import find
 from helpers.predicting.programs import cured, in_this_order, ran, undisturbed
@@ -26,19 +28,31 @@ def store_graphs(lesson, notebook):
     path = path_of(lesson.number)
     asked = json.loads(path.read_text("utf-8")) if path.exists() else {}
     before = [cell.source for cell in lesson.code if cell.role == "setup"]
-    graphs = {}
+    stored, case = title_graph(lesson), ""
     for first, run in first_runs(lesson):
         programs = programs_of(asked.get(first.course.get("id"), {}), run, before)
-        wanted = first.course.get("slide", {}).get("graph")
+        own = first.course.get("slide", {})
         if first.role == "case":
-            before = programs
-        if wanted:
-            graphs[run.id] = graph_of(programs, wanted, first)
+            before, case = programs, run.source
+        if "graph" in own:
+            stored[run.id] = {"graph": graph_of(programs, own["graph"], first)}
+        if len(own.get("mend", [])) == 2:
+            mended = [*before[:-1], case.replace(*own["mend"])]
+            stored.setdefault(run.id, {})["printed"] = printed_by(mended, first)
     for cell in notebook.cells:
         said = cell.metadata.get("course", {})
-        said.pop("graph", None)
-        if cell["id"] in graphs:
-            said["graph"] = graphs[cell["id"]]
+        for name in "graph", "printed":
+            said.pop(name, None)
+        said.update(stored.get(cell["id"], {}))
+
+
+def title_graph(lesson):
+    """Return the graph on the title slide: the last line of its small program names the tensors."""
+    title = lesson.cells[0]
+    *lines, wanted = title.course.get("slide", {}).get("graph", "").split("\n")
+    if not wanted:
+        return {}
+    return {title.id: {"graph": graph_of([MODULES, "\n".join(lines)], wanted, title)}}
 
 
 def first_runs(lesson):
@@ -61,6 +75,24 @@ def programs_of(question, run, before):
         return [MODULES, question["told"]["before"], in_this_order(shown, question["right"])]
     solved = CHECKED.search(run.source)
     return [*before, find(solved[1]).solution if solved else run.source]
+
+
+def printed_by(programs, first):
+    """Run programs and return what a cell would show of the last one: its printed lines, its value."""
+    *before, program = programs
+    names, told = {"__name__": "program"}, StringIO()
+    *lines, last = ast.parse(program).body
+    if isinstance(last, ast.Expr):
+        last = ast.parse(f"_value = {ast.unparse(last)}").body[0]
+    last = ast.unparse(ast.Module([*lines, last], []))
+    with undisturbed(), warnings.catch_warnings(action="ignore"), redirect_stdout(told):
+        for lines in [*before, last]:
+            failed, _ = ran(lines, names)
+            if failed:
+                raise CannotBeAsked(f"{first}: the case, mended for its slide, says {failed}")
+    value = names.get("_value")
+    printed = told.getvalue() + ("" if value is None else repr(value)) or "(no error)"
+    return shorten(printed, WIDEST, placeholder=" …")
 
 
 def graph_of(programs, wanted, first):

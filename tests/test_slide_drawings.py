@@ -4,8 +4,11 @@ import json
 import re
 from pathlib import Path
 
+import nbformat
 import pytest
 import torch
+from notebook_rules.lesson import Lesson
+from slide_programs import store_graphs
 
 from course.publishing.faces import Faces
 from course.publishing.lesson_slides import lesson_slides
@@ -15,6 +18,7 @@ from course.publishing.source import opened
 
 NOTEBOOKS = sorted(Path("notebooks").resolve().glob("[01][0-9]_*.ipynb"))
 DRAWN = re.compile(r'<svg class="graph|<img |class="player-slot')
+TAG = re.compile("<[^>]*>")
 
 
 def slides(path):
@@ -46,6 +50,21 @@ def test_half_of_the_slides_have_a_picture_and_the_deck_closes_on_its_case(path)
     assert 2 * sum(map(bool, drawn)) >= len(made)
     assert [slide.title for slide in made].count("The case again") == 1
     assert [slide.kind for slide in made if slide.title == "Exercises"] == ["table"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem[:2])
+def test_what_is_stored_for_slides_is_what_their_programs_do_today(path):
+    notebook = nbformat.read(path, as_version=4)
+    store_graphs(Lesson(path.name, path.read_text("utf-8")), notebook)
+    assert notebook == nbformat.read(path, as_version=4)
+
+
+def test_the_mended_case_shows_what_it_prints_and_a_recap_comes_one_sentence_a_key():
+    path = next(path for path in NOTEBOOKS if path.stem.startswith("12"))
+    *_, again, recap = slides(path)
+    assert "(87, 87)" in TAG.sub("", again.result.html)
+    assert again.swaps
+    assert recap.steps == len(recap.rows) + 1 == 6
 
 
 def test_the_versions_that_lesson_09_draws_are_those_that_torch_counts():

@@ -59,8 +59,13 @@ class Faces:
         found = PARAGRAPH.match(html)
         return found[1] if found and "<p>" not in found[1] else html
 
-    def code(self, source: str, failed: int = 0, lit: Collection[int] = ()) -> str:
-        """Return code in colours, an element a line; marked are the `failed` and the `lit` ones."""
+    def code(
+        self, source: str, failed: int = 0, lit: Collection[int] = (), below: Collection[str] = ()
+    ) -> str:
+        """Return code in colours, an element a line; marked are the `failed` and the `lit` ones.
+
+        Lines `below` say what came of it, in no colours of code.
+        """
         lexer = get_lexer_by_name(self.language, stripnl=False)
         lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
         made: list[str] = []
@@ -69,6 +74,9 @@ class Faces:
             if not is_second_blank:  # two blank lines are for a file, not for a wall
                 mark = " failed" if number == failed else " lit" * (number in lit)
                 made.append(self._code_line(line, mark))
+        for line in below:
+            mark = " err" * bool(RAISED.match(line))
+            made.append(f'<span class="ln came{mark}">{escape(line)}</span>')
         return f'<pre class="src highlight">{"".join(made)}</pre>'
 
     def _code_line(self, line: str, mark: str) -> str:

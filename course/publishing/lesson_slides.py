@@ -14,14 +14,13 @@ from course.publishing.round_text import FENCE, TABLE, Reason, question, reason
 from course.publishing.rounds import ENDS
 from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
-from course.publishing.slides import Flow, Lab, Opening, Result, Round, Slide, Table
+from course.publishing.slides import Flow, Lab, Opening, Recap, Result, Round, Slide, Table
 from helpers.exercises.exercise import Exercise, find
 from helpers.predicting.kinds import lines_of, names
 from helpers.predicting.programs import cured, in_this_order
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
 
-DRAWN = re.compile(r'<svg class="graph".*?</svg>', re.DOTALL)
 NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
@@ -29,6 +28,7 @@ UNSEEN = ("setup", "try", "guess", "stub", "notes")  # nothing of these is shown
 EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
 BELOW = re.compile(r" ?Below: (?:all )?your predictions\.")  # `progress()` shows them, on no slide
 WIDEST, LONGEST = 72, 190  # letters of a symptom on a slide, and of a warning
+LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
 CASE = "**The case.**"  # the last exercise repairs it
 EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re.S)
 HEAD = ("", "How long", "How it begins")  # of the table of exercises
@@ -44,7 +44,7 @@ def role(cell: NotebookNode) -> str:
 
 
 def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
-    """Return the slides of a lesson, in order; its title has the graph that it names."""
+    """Return the slides of a lesson, in order."""
     made: list[Slide] = []
     title, case = "Slide", ""
     for group in grouped(cells):
@@ -58,17 +58,7 @@ def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
         if role(group[0]) == "case":
             case = "\n".join(cell.source for cell in with_role(group, "run"))
         made += new
-    if made and isinstance(made[0], Opening):
-        named = cells[0].metadata.course.get("slide", {}).get("picture", "")
-        made[0] = replace(made[0], picture=picture_of(named, made))
     return made
-
-
-def picture_of(run: str, slides: list[Slide]) -> Result | None:
-    """Return a result with the graph that a cell drew, without what was printed beside it."""
-    rounds = [slide for slide in slides if isinstance(slide, Round) and slide.run == run]
-    drawn = DRAWN.search("".join(slide.result.html for slide in rounds))
-    return Result(f'<div class="pic">{drawn[0]}</div>', "picture") if drawn else None
 
 
 def grouped(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
@@ -137,7 +127,13 @@ def opening(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     hints = "".join(faces.text(note) for note in said_in(group)) + "".join(told)
     notes_ = ("<p>Before they come in: a light or a dark room? L changes it.</p>" + hints,)
     number = f"Lesson {named[1]}" if named else ""
-    made: list[Slide] = [Opening(title, group[0].id, notes_, number, 60, lead=lead, goals=goals)]
+    drawn = slide_graph(group[0].metadata.course.get("graph", ""))
+    if drawn and goals:  # they are said
+        items = "".join(f"<li>{goal}</li>" for goal in goals)
+        notes_ = (f"{notes_[0]}<h3>At the end they can</h3><ul>{items}</ul>",)
+    made: list[Slide] = [
+        Opening(title, group[0].id, notes_, number, 60, lead=lead, goals=goals, drawing=drawn)
+    ]
     runs = with_role(group, "run")
     made += [run_slide(cell, faces, title, "", notes_[0]) for cell in runs]
     return made + left_over(group, [group[0], *runs], faces, title)
@@ -149,9 +145,12 @@ def case_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     own = group[0].metadata.course.get("slide", {})
     title, lead = faces.line(text.title), faces.line(own.get("lead", text.set_up))
     told = "".join(map(faces.text, said_in(group))) or EXPECTED
-    if "lead" in own:
-        told = faces.text(text.set_up) + told
     runs = with_role(group, "run")
+    is_long = bool(runs) and runs[0].source.count("\n") >= LEAD_UNDER
+    if is_long or "lead" in own:
+        told = faces.text(text.set_up) + told
+    if is_long:
+        lead = ""
     made: list[Slide] = []
     for cell in runs:
         drawn = drawing(own, cell, faces) if cell is runs[0] else ""
@@ -172,6 +171,8 @@ def solved_slide(group: list[NotebookNode], solved: Exercise, faces: Faces, case
         mended, old = broken.replace(*own["mend"]), broken
     rows, old = enumerate(mended.split("\n"), 1), (old or mended).split("\n")
     new = {nr for nr, line in rows if line not in old and not line.startswith("def ")}
+    printed = group[1].metadata.course.get("printed", "")
+    printed = faces.printed(printed, "stdout") if printed else ""
     told = "<p>Let somebody say which line has to change, and into what.</p>"
     return Round(
         title="The case again",
@@ -180,7 +181,8 @@ def solved_slide(group: list[NotebookNode], solved: Exercise, faces: Faces, case
         seconds=60,
         ask=faces.line(own.get("ask", "Which line has to change?")),
         code=faces.code(broken),
-        result=Result(faces.code(mended, lit=new)),
+        result=Result(faces.code(mended, lit=new) + printed),
+        swaps=True,
         takeaway=faces.line(solved.principle[:1].upper() + solved.principle[1:]),
         drawing=slide_graph(group[1].metadata.course.get("graph", "")),
     )
@@ -224,6 +226,7 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             options=tuple((letter, faces.line(words)) for letter, words in options.items()),
             right=asked.right if asked and asked.letters else "",
             is_voted=bool(options) and not (asked and asked.kind == "draw"),
+            swaps=bool(asked) and asked.kind in ("find_line", "order"),
             is_question=True,
             takeaway=takeaway,
             drawing=drawn,
@@ -231,7 +234,7 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     ]
     made += tables(reasons, faces, title, group[0].id, last)
     going_on = last.removeprefix(notes.right_line(asked))
-    made += [run_slide(cell, faces, title, takeaway, going_on) for cell in runs[1:]]
+    made += [run_slide(cell, faces, title, "", going_on) for cell in runs[1:]]
     return made + left_over(group, [group[0], *reasons[:1], *runs], faces, title)
 
 
@@ -285,8 +288,8 @@ def code_of(asked: Question | None, run: NotebookNode, failed: int, faces: Faces
     """Return the code of a round: its run, or the program or lines that its question shows."""
     if asked and asked.kind == "find_line":
         symptom = asked.shown["symptom"].removesuffix(FINE).split("\n")
-        symptom = [shorten(line, WIDEST) for line in symptom]
-        return faces.code("\n".join([*lines_of(asked), "", *symptom]), asked.shown["raises"])
+        short = [shorten(line, WIDEST).rstrip(",") for line in symptom]
+        return faces.code("\n".join(lines_of(asked)), asked.shown["raises"], below=short)
     if asked and asked.kind == "order":
         return faces.code("\n".join(lines_of(asked)))
     return faces.code(run.source, failed)
@@ -308,7 +311,7 @@ def for_room(group: list[NotebookNode]) -> list[NotebookNode]:
 
 def is_said(group: list[NotebookNode]) -> bool:
     """Tell whether a group is words alone that go on from the slide before: the speaker says them."""
-    shown = [cell for cell in group if role(cell) != "notes"]
+    shown = [cell for cell in group if role(cell) not in UNSEEN]
     has_none = [cell.cell_type == "markdown" and not SHOWN.search(cell.source) for cell in shown]
     return role(group[0]) == "text" and not heading(group[0]) and all(has_none)
 
@@ -341,7 +344,7 @@ def run_slide(cell: NotebookNode, faces: Faces, title: str, lead: str, told: str
         cell=cell.id,
         notes=("<p>Goes on from the question before. Let them say what comes.</p>" + told, told),
         seconds=pace.of_code(cell),
-        lead=lead,
+        lead=lead or faces.line(cell.metadata.course.get("slide", {}).get("lead", "")),
         ask=faces.line(cell.metadata.course.get("ask", usual)),
         code=faces.code(cell.source, result.failed),
         run=cell.id,
@@ -372,6 +375,7 @@ def lab_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             result=result,
             cards=tuple(zip(text.asks, asked, answers, strict=False)),
             presses=presses,
+            moves=tuple(own.get("moves", [])),
             takeaway=faces.line(why.takeaway),
         )
     ]
@@ -386,12 +390,28 @@ def recap_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     title = faces.line(found[1]) if found else "Recap"
     rest = TABLE.sub("", source[found.end() :] if found else source)
     made = tables(group[:1], faces, title, group[0].id, faces.text(rest))
+    sentences = GOAL.findall(rest)
+    if not made and sentences:
+        after = rest[rest.find("\n**") :]  # where one goes on from here
+        made = [one_by_one(sentences, group, faces, title, faces.text(BELOW.sub("", after)))]
     if not made:
-        source, _, rest = source.partition("\n**")  # where one goes on from here
-        shown = NotebookNode(group[0] | {"source": source})
-        rest = faces.text(BELOW.sub("", f"**{rest}"))
-        return [with_last_note(flow([shown, *group[1:]], faces, title), rest)]
+        return [flow(group, faces, title)]
     return made + left_over(group, group[:1], faces, title)
+
+
+def one_by_one(
+    sentences: list[str], group: list[NotebookNode], faces: Faces, title: str, after: str
+) -> Recap:
+    """Return a slide on which each key brings a sentence, once somebody in the room has said it."""
+    rows = [(f"{nr}", faces.line(words)) for nr, words in enumerate(sentences, 1)]
+    told = [f"<p>Next they should say: {words}</p>" for _, words in rows]
+    return Recap(
+        title=title,
+        cell=group[0].id,
+        notes=(*told, "<p>That is all of it.</p>" + after),
+        seconds=pace.of_words(group[:1]),
+        rows=tuple(rows),
+    )
 
 
 def tables(

@@ -32,7 +32,7 @@ def of_round(faces: Faces, texts: list[str], asked: Question | None, why: Reason
     """Return the notes of the question, of the result and of the takeaway of a round."""
     said = parts(texts)
     first = right_line(asked)
-    before = first + faces.text(said.get("", "")) + titled(faces, "They guess", said.get("Guesses"))
+    before = first + faces.text(said.get("", "")) + guesses(faces, said)
     before += titled(faces, "Wait", said.get("Wait"))
     tempting = "".join(f"<li>{line}</li>" for line in wrong_answers(faces, why))
     before = before or "<p>Hands for each letter. A later lesson answers it.</p>"
@@ -53,7 +53,7 @@ def of_lab(
     Where the lab itself is not seen on the slide, there is a step for each answer only.
     """
     said = parts(texts)
-    before = faces.text(said.get("", "")) + titled(faces, "They guess", said.get("Guesses"))
+    before = faces.text(said.get("", "")) + guesses(faces, said)
     before += titled(faces, "Wait", said.get("Wait"))
     before = before or "<p>Let them write down their answers, then open it.</p>"
     pairs = zip(why.numbers, why.answers, strict=True)
@@ -66,6 +66,12 @@ def of_lab(
         asked = f"<p>They try it in the lab. Then each key does one press:</p>{answer}"
         told += [asked] * (1 + len(keys.split())) + [answer]
     return [before, *told, "".join(answers) + last]
+
+
+def guesses(faces: Faces, said: dict[str, str]) -> str:
+    """Return what they will guess, which is not shown to them before they do."""
+    words = titled(faces, "They guess", said.get("Guesses"))
+    return words and f"<div class='guesses'>{words}</div>"
 
 
 def solved(cell: NotebookNode) -> str:

@@ -18,10 +18,12 @@ ROLES |= {"lab", "try", "exercise", "stub", "text", "recap", "index"}
 ENDS = ("title", "case", "question", "lab", "text", "exercise", "recap")
 ID = re.compile(r"[a-z0-9]{1,8}\.[a-z0-9]{1,8}")
 SENTENCES = {"caption": 300, "ask": 90}  # characters at most
+STORED = ("graph", "printed")  # what `make refresh` stores for a slide
 MOST_MINUTES = 60
 CALLS = ("predict", "draw", "find_line", "order", "explain")
-SLIDE = dict.fromkeys(("skip", "lead", "ask", "takeaway", "graph", "picture"), str)
-SLIDE |= dict.fromkeys(("options", "asked", "answers", "presses", "mend", "lanes", "chart"), list)
+SLIDE = dict.fromkeys(("skip", "lead", "ask", "takeaway", "graph"), str)
+SLIDE |= dict.fromkeys(("options", "asked", "answers", "presses", "moves"), list)
+SLIDE |= dict.fromkeys(("mend", "lanes", "chart"), list)
 SUMMARY = re.compile(r"(<summary>Why\?) Open it when you have run the cell(?=</summary>)")
 PICTURE = re.compile(r"""<img((?:\s+[\w-]+(?:="[^"]*")?)*)\s*/?>""")
 ALT = re.compile(r'\s+alt(?:="[^"]*")?(?=\s|\Z)')
@@ -38,8 +40,7 @@ def course_of(cell: NotebookNode) -> NotebookNode:
         kept.role = role
     if isinstance(name, str) and ID.fullmatch(name):
         kept.id = name
-    if isinstance(said.get("graph"), str):
-        kept.graph = said["graph"]
+    kept |= {key: said[key] for key in STORED if isinstance(said.get(key), str)}
     for key, most in SENTENCES.items():
         words = said.get(key)
         if isinstance(words, str) and 0 < len(words) <= most:

@@ -49,11 +49,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Opening(Slide):
-    """The title of a notebook: what it is about, and what one will be able to do."""
+    """The title of a notebook: what it is about, and a graph, else what one will be able to do."""
 
     lead: str = ""
     goals: tuple[str, ...] = ()
-    picture: Result | None = None
+    drawing: str = ""
     kind = "opening"
 
 
@@ -62,7 +62,8 @@ class Round(Slide):
     """A question, what ran, the takeaway: three steps, two where there is no takeaway.
 
     `run` is the id of its code's cell. `options` are (letter, words); `right` is a letter, or "".
-    What only goes on from a question is none. `drawing` is an SVG that covers the last step.
+    What only goes on from a question is none. `drawing` is an SVG that covers the last step. Its
+    result takes the place of its code where it `swaps`.
     """
 
     lead: str = ""
@@ -74,6 +75,7 @@ class Round(Slide):
     right: str = ""
     takeaway: str = ""
     drawing: str = ""
+    swaps: bool = False
     is_question: bool = False
     is_voted: bool = False  # by letters; other hands are counted as right or not
     kind = "round"
@@ -84,7 +86,8 @@ class Lab(Slide):
     """A lab or a player with numbered questions, whose answers come one by one.
 
     `run` is the id of the cell of its code. `cards` are (its number in the text, question, answer).
-    `presses` are for each card the keys that are pressed in the lab, one a step: "1 2".
+    `presses` are for each card the keys that are pressed in the lab, one a step: "1 2". `moves` are
+    short names of its actions, for a picture that leaves their code no room.
     """
 
     lead: str = ""
@@ -93,6 +96,7 @@ class Lab(Slide):
     result: Result = field(default_factory=lambda: Result(""))
     cards: tuple[tuple[str, str, str], ...] = ()
     presses: tuple[str, ...] = ()
+    moves: tuple[str, ...] = ()
     takeaway: str = ""
     kind = "lab"
 
@@ -123,6 +127,13 @@ class Table(Slide):
     head: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     kind = "table"
+
+
+@dataclass(frozen=True)
+class Recap(Table):
+    """Sentences that come one by one; what a room says has no place on a sheet."""
+
+    kind = "recap"
 
 
 @dataclass(frozen=True)

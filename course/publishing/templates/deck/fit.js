@@ -96,7 +96,7 @@ function fitStage(slide, note) {
 // The form that is the first to fit at the largest sizes; lines of code hang before they are covered, or become smaller.
 function bestForm(slide, parts) {
   const isDrawn = parts.stage.dataset.kind !== "text";
-  const forms = (parts.source ? (parts.votes ? FORMS : PLAIN) : [["list", false]]).filter(([, covers]) => (isDrawn ? covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture") : covers !== "rest" && (covers !== "lead" || parts.lead)));
+  const forms = slide.matches("[data-swaps]") ? [["whole", true]] : (parts.source ? (parts.votes ? FORMS : PLAIN) : [["list", false]]).filter(([, covers]) => (isDrawn ? covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture") : covers !== "rest" && (covers !== "lead" || parts.lead)));
   for (const [size, words] of TOGETHER) {
     for (const [wraps, hides] of [[false, false], [true, false], [false, true], [true, true]]) {
       for (const [form, covers] of forms.filter(([, covers]) => hides === (covers === true))) {
@@ -186,7 +186,21 @@ function comeNear({ svg, film, room }) {
   svg.setAttribute("viewBox", `${x - margin} ${y - margin} ${wide} ${high}`);
   svg.style.cssText = `--wide:${wide};--high:${high}`;
 }
-addEventListener("player-fits", ({ detail }) => comeNear(detail));
+addEventListener("player-fits", ({ detail }) => {
+  comeNear(detail);
+  numberPresses(detail);
+});
+
+// Beside each action of a lab: which press it was, from its start. Where the list has no room a short name stands for it.
+function numberPresses({ actions, trail, start, room }) {
+  const pressed = trail.slice(start.length).map(([, action]) => action);
+  const names = room.closest("section")?.dataset.moves?.split("|") || [];
+  actions.forEach((button, at) => {
+    button.dataset.nr = pressed.flatMap((action, nr) => (action === at ? [nr + 1] : [])).join(" ");
+    if (!names[at] || button.querySelector(".move")) return;
+    button.append(Object.assign(document.createElement("b"), { className: "move", textContent: names[at] }));
+  });
+}
 
 // Pictures fill the room that what was printed leaves; then their words must be large enough.
 function fitPictures(slide, note) {

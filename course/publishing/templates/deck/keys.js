@@ -131,7 +131,8 @@ function contents() {
   const list = document.createElement("ol");
   Reveal.getSlides().forEach((slide, at) => {
     const crumb = slide.querySelector(".crumb")?.textContent;
-    const button = Object.assign(document.createElement("button"), { textContent: slide.ariaLabel });
+    const goesOn = slide.matches("[data-goes-on]") && Reveal.getSlides()[at - 1]?.ariaLabel === slide.ariaLabel;
+    const button = Object.assign(document.createElement("button"), { textContent: goesOn ? `… ${slide.querySelector(".ask").textContent.trim()}` : slide.ariaLabel });
     if (crumb) button.append(Object.assign(document.createElement("small"), { textContent: crumb }));
     button.addEventListener("click", () => {
       shown.close();

@@ -132,7 +132,7 @@ function refit(slide) {
 
 function run(what) {
   const names = cellsOf(Reveal.getCurrentSlide());
-  if (!names.length) return;
+  if (!names.length) return flash("Nothing runs on this slide", "");
   if (!isConnected() || kernel.kernel === "dead") return tellState();
   names.forEach((name) => asked.add(name));
   look(Reveal.getCurrentSlide(), false);
