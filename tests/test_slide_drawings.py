@@ -52,6 +52,7 @@ def test_half_of_the_slides_have_a_picture_and_the_deck_closes_on_its_case(path)
     assert [slide.kind for slide in made if slide.title == "Exercises"] == ["table"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem[:2])
 def test_what_is_stored_for_slides_is_what_their_programs_do_today(path):
     notebook = nbformat.read(path, as_version=4)
