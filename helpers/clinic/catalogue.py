@@ -57,6 +57,14 @@ class Symptom:
         """Return the sentence that says on what the entry rests if not on a run; else ""."""
         return f"By documentation, not by a run: {self.source}." if self.source else ""
 
+    def parts(self, types: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the parts of messages by which it is known in an error of one of some types."""
+        if self.kind == "silent":
+            return ()
+        if types and self.type not in types:
+            return self.also
+        return (self.message, *self.also)
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -87,18 +95,12 @@ class Book:
 
         `types` are the names of an exception's class and of those above it; () is any type.
         """
-        found = [
-            (len(part), one)
-            for one in self.symptoms
-            for part in self._parts(one, types)
-            if part in text
-        ]
-        return max(found, key=lambda pair: pair[0])[1] if found else None
-
-    def _parts(self, one: Symptom, types: tuple[str, ...]) -> tuple[str, ...]:
-        if one.kind == "silent":
-            return ()
-        return (one.message, *one.also) if not types or one.type in types else one.also
+        symptom, longest = None, 0
+        for one in self.symptoms:
+            for part in one.parts(types):
+                if part in text and len(part) > longest:
+                    symptom, longest = one, len(part)
+        return symptom
 
 
 @cache

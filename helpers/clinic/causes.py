@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import torch
 
 from autograd_graphs.data import counted
-from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import (
     device_name,
@@ -24,7 +24,6 @@ from autograd_graphs.looking.torch_private import (
     is_tensor,
     leaf_of,
     may_be_stale,
-    memory_of,
     of_node,
     read,
     shape,
@@ -35,12 +34,13 @@ from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
 from helpers.answers import code, listed
 from helpers.clinic.catalogue import CUTS, FINDINGS, SAID
-from helpers.clinic.detectors import editors, freers, nodes_of, spoilt_by, walked
+from helpers.clinic.detectors import editors, freers, memory_in, nodes_of, spoilt_by, walked
 from helpers.clinic.earlier_lines import Line, Past, heads
 from helpers.clinic.errors import frames_of
 from helpers.clinic.facts import (
     Facts,
     Finding,
+    aside,
     assigned,
     calls_of,
     each,
@@ -53,10 +53,10 @@ from helpers.clinic.facts import (
     names_in,
     quoted,
 )
-from helpers.clinic.failed_backward import is_freed, nameless
+from helpers.clinic.failed_backward import is_freed, is_held
 from helpers.clinic.message_clues import tuple_of
-from helpers.clinic.nans import before_it, dangerous, has_nan, kind_of, nan_finding
-from helpers.clinic.values import Event, called, dotted, first_given, flat, targets
+from helpers.clinic.nans import before_it, dangerous, first_name, has_nan, kind_of, nan_finding
+from helpers.clinic.values import Event, called, dotted, first_given, flat, nodes_in, set_by
 from helpers.users_line import is_users
 
 Rule = Callable[[Facts, "re.Match[str]"], Finding | None]
@@ -97,7 +97,9 @@ def freed(facts: Facts, _: Any) -> Finding | None:
     if carried is not None:
         return finding("carried", [carried], name=carried.name)
     lines, is_sure = freers(past, call.roots)
-    led = lines if is_sure else []
+    led = []
+    if is_sure:
+        led = lines
     again = next((name for name in gone_back(past, lines) if is_root(facts, name)), "")
     if again and is_wholly_freed(nodes_of(call.roots)):
         return finding("twice", led, name=again)
@@ -106,10 +108,10 @@ def freed(facts: Facts, _: Any) -> Finding | None:
 
 def carried_state(facts: Facts) -> Event | None:
     """Return where a loop that the error came in hands a value with a graph to its next round."""
-    around = {id(block) for spot in facts.spots for block in spot.scope.body[spot.nr][1]}
+    around = set().union(*[spot.scope.body[spot.nr][1] for spot in facts.spots])
     for event in facts.of("carry"):
         is_attribute = event.loops == (event.stmt,)
-        if event.ids and (is_attribute or any(id(loop) in around for loop in event.loops)):
+        if event.ids and (is_attribute or not around.isdisjoint(event.loops)):
             return event
     return None
 
@@ -118,52 +120,59 @@ def freed_before(facts: Facts) -> set[int]:
     """Return the ids of the nodes that were surely freed before the call."""
     if facts.unsure is None:
         return set()
-    gone = {id(one) for one in nodes_of(facts.call.roots) if is_freed(one)}
+    gone = set(map(id, filter(is_freed, nodes_of(facts.call.roots))))
     return gone - set(map(id, facts.unsure))
 
 
 def gone_back(past: Past, lines: Sequence[Line]) -> list[str]:
     """Return the names from which lines went backward, those that still hold the same tensor."""
-    roots = [(dotted(root), line) for line in lines for root, _ in walked(line.node)]
-    return [name for name, line in roots if is_tensor(past.still(name, line))]
+    names = []
+    for line in lines:
+        for root, _ in walked(line.node):
+            if is_tensor(past.still(dotted(root), line)):
+                names.append(dotted(root))
+    return names
 
 
 def is_root(facts: Facts, name: str) -> bool:
-    return any(
-        one is root for root in facts.call.roots for known, one in facts.names if known == name
-    )
+    roots = set(map(id, facts.call.roots))
+    return any(known == name and id(one) in roots for known, one in facts.names)
 
 
 def is_wholly_freed(nodes: Sequence[Any]) -> bool:
     """Say whether no node of a graph still holds what it saved."""
-    saving = [one for one in nodes if saved(one, nameless, (), Memory(()))]
-    return bool(saving) and all(map(is_freed, saving))
+    return any(map(is_freed, nodes)) and not any(map(is_held, nodes))
 
 
 def results(facts: Facts) -> list[tuple[str, torch.Tensor, Any]]:
     """Return the names of results of operations, with the node that made each."""
-    known = [(name, one) for name, one in facts.names if not may_be_stale(one)]
-    made = [(name, one, read(one, "grad_fn")) for name, one in known]
-    return [row for row in made if row[2] is not None]
+    found = []
+    for name, one in facts.names:
+        if not may_be_stale(one) and read(one, "grad_fn") is not None:
+            found.append((name, one, read(one, "grad_fn")))
+    return found
 
 
 def shared(facts: Facts, lines: Sequence[Line], led: Sequence[Line]) -> Finding | None:
     """Tell of two losses through one forward: the tensor that both went through."""
-    past = facts.past
-    roots = [past.still(name, line) for line in lines for name in gone_back(past, [line])]
+    roots = []
+    for line in lines:
+        roots += [facts.past.still(name, line) for name in gone_back(facts.past, [line])]
     first = {id(one) for one in Walk([one for one in roots if not may_be_stale(one)]).met}
     name = first_named(facts, first or freed_before(facts))
     if not name:
         return None
-    return finding("shared", led or (lines if first else made_line(facts.spot, name)), name=name)
+    if not first:
+        lines = made_line(facts.spot, name)
+    return finding("shared", led or lines, name=name)
 
 
 def first_named(facts: Facts, nodes: set[int]) -> str:
     """Return the name of the first tensor behind the roots that one of some nodes made."""
     names = {id(node): name for name, _, node in reversed(results(facts))}
     roots = {id(read(one, "grad_fn")) for one in facts.call.roots}
-    found = [id(one) for one in Walk(facts.call.roots).met if id(one) in nodes - roots]
-    return next((names[one] for one in found if one in names), "")
+    named = (nodes - roots) & names.keys()
+    return next((names[id(one)] for one in Walk(facts.call.roots).met if id(one) in named), "")
 
 
 def above_the_loop(facts: Facts) -> Finding | None:
@@ -172,32 +181,41 @@ def above_the_loop(facts: Facts) -> Finding | None:
     """
     before, spot = freed_before(facts), facts.spot
     loops = [one for one in spot.scope.body[spot.nr][1] if isinstance(one, (ast.For, ast.While))]
-    inside = [one[0] for one in spot.scope.body if loops and loops[-1] in one[1]]
-    for name, tensor, _ in results(facts) if loops else ():
+    if not loops:
+        return None
+    inside = [one[0] for one in spot.scope.body if loops[-1] in one[1]]
+    for name, tensor, _ in results(facts):
         made = made_at(spot, name)
         if made is None or made[0] in inside or any(tensor is one for one in facts.call.roots):
             continue
-        if before & {id(one) for one in Walk([tensor]).met}:
+        if leads_to(tensor, before):
             return finding("above_the_loop", [made[1].line(made[0]), spot], name=name)
     return None
+
+
+def leads_to(tensor: torch.Tensor, nodes: set[int]) -> bool:
+    """Say whether the graph of a tensor has one of some nodes."""
+    return not nodes.isdisjoint(map(id, Walk([tensor]).met))
 
 
 def kept_in_model(facts: Facts) -> Finding | None:
     """Tell of a result that `__init__` computed, and that every forward goes back through."""
     before, space = freed_before(facts), facts.spot.globals
-    for name, tensor, _ in results(facts) if before else ():
-        lines = assigned(space, name.rpartition(".")[2]) if "." in name else ()
-        if not lines or not before & {id(one) for one in Walk([tensor]).met}:
+    for name, tensor, _ in results(facts):
+        if "." not in name or not leads_to(tensor, before):
             continue
-        if set(lines) <= lines_of_init(space):
+        lines = assigned(space, name.rpartition(".")[2])
+        if lines and lines_of_init(space).issuperset(lines):
             return finding("kept_in_model", [*lines, facts.spot], name=name)
     return None
 
 
 def lines_of_init(space: dict[str, Any]) -> set[str]:
-    functions = in_sources(space, ast.FunctionDef)
-    inits = [(node, place) for node, place in functions if node.name == "__init__"]
-    return {place.line(stmt) for node, place in inits for stmt, _ in flat(node.body)}
+    lines = set()
+    for function, place in in_sources(space, ast.FunctionDef):
+        if function.name == "__init__":
+            lines.update(place.line(stmt) for stmt, _ in flat(function.body))
+    return lines
 
 
 # ---------------------------------------------------------------- edits in place
@@ -221,49 +239,56 @@ EDITS = {
 def modified(facts: Facts, _: Any) -> Finding | None:
     if facts.call is None or facts.past is None:
         return None
-    maker = _MAKER.search(facts.text)
-    names, steps = edited_names(facts), stepped(facts)
+    maker, names = _MAKER.search(facts.text), edited_names(facts)
     events = [one for one in facts.of("edit") if one.ids]
-    word = maker[1] if maker else ""
-    if word not in ("", "AsStrided", "T"):
-        events = edits_of(facts, events, word)
-        if events:
-            return edit_finding(facts, events, names)
-    if steps:
-        return finding("stepped", steps, what=listed(names) if names else "a tensor of this graph")
-    return edit_finding(facts, events, names) if events else None
+    if events and maker and maker[1] not in ("AsStrided", "T"):
+        return edit_finding(facts, edits_of(facts, events, maker[1]), names)
+    if steps := stepped(facts):
+        what = "a tensor of this graph"
+        if names:
+            what = listed(names)
+        return finding("stepped", steps, what=what)
+    if events:
+        return edit_finding(facts, events, names)
+    return None
 
 
 def edits_of(facts: Facts, events: Sequence[Event], maker: str) -> Sequence[Event]:
     """Return those edits that fit what made the saved tensor: the edit itself, or else the
     operation whose result it was.
     """
-    exact = [one for one in events if fits_maker(one.word, maker)]
-    made = [one.stmt for one in facts.of("op") if one.word.rstrip("_").lower() == maker.lower()]
-    names = {target for stmt in made for target, _ in targets(stmt)}
+    exact = [one for one in events if one.word in EDITS.get(maker, ()) or is_same(one, maker)]
+    names = set()
+    for one in facts.of("op"):
+        if is_same(one, maker):
+            names.update(set_by(one.stmt))
     return exact or [one for one in events if one.name in names] or events
+
+
+def is_same(event: Event, maker: str) -> bool:
+    """Say whether an operation has the name of one of torch's."""
+    return event.word.rstrip("_").lower() == maker.lower()
 
 
 def edit_finding(facts: Facts, events: Sequence[Event], names: Sequence[str]) -> Finding:
     """Tell of edits in place, one or several that may have been it."""
     lines = list(dict.fromkeys(map(str, events)))
-    name = next((one.name for one in events if one.name), "".join(names[:1]))
+    name = first_name(events) or "".join(names[:1])
     tensor = dict(facts.names).get(name)
     remedy = instead_of_edit(events[0].word, name or "y", events[0].stmt)
     if read_flag(tensor) and read(tensor, "is_leaf"):
-        remedy = (
-            f"call every backward() that needs the old {name} before you update it, or compute "
-        )
-        remedy += "the loss again after the update"
+        remedy = f"call every backward() that needs the old {name} before you update it"
+        remedy += ", or compute the loss again after the update"
     return finding("edited", lines, lines, what=quoted(name, "A tensor"), remedy=remedy)
 
 
 def instead_of_edit(word: str, name: str, stmt: ast.stmt) -> str:
     if isinstance(stmt, ast.AugAssign):
         sign, side = SIGNS.get(type(stmt.op).__name__, "+"), visible(ast.unparse(stmt.value), 30)
-        inner = f"({side})" if isinstance(stmt.value, (ast.BinOp, ast.IfExp)) else side
-        new, old = f"{name} = {name} {sign} {inner}", f"{name} {sign}= {side}"
-        return f"write {code(new)}, and not {code(old)}"
+        old = f"{name} {sign}= {side}"
+        if isinstance(stmt.value, (ast.BinOp, ast.IfExp)):
+            side = f"({side})"
+        return f"write {code(f'{name} = {name} {sign} {side}')}, and not {code(old)}"
     if is_class(word):
         return f"make the module without inplace=True: {word}()"
     if word == "assign":
@@ -280,15 +305,10 @@ def is_class(word: str) -> bool:
     return isinstance(getattr(torch.nn, word, None), type)
 
 
-def fits_maker(word: str, maker: str) -> bool:
-    return word in EDITS.get(maker, ()) or word.rstrip("_").lower() == maker.lower()
-
-
 def edited_names(facts: Facts) -> list[str]:
     """Return what the learner calls the tensors that were edited since the graph saved them."""
     _, places = spoilt_by(nodes_of(facts.call.roots))
-    found = [(name, memory_of(one)) for name, one in facts.names]
-    return [name for name, memory in found if memory and memory[0] in places]
+    return [name for name, one in facts.names if places & memory_in(one)]
 
 
 def stepped(facts: Facts) -> list[Line]:
@@ -312,9 +332,9 @@ def view_of_hook(facts: Facts, _: Any) -> Finding | None:
 def edited_here(facts: Facts) -> str:
     """Return the name of what the failing line edits in place."""
     stmt = facts.spot.stmt
-    named = [name for name, _ in targets(stmt)] if isinstance(stmt, ast.AugAssign) else []
-    named += [one.name for one in facts.of("edit") if one.stmt is stmt and one.name]
-    return "".join(named[:1])
+    if isinstance(stmt, ast.AugAssign):
+        return dotted(stmt.target)
+    return first_name([one for one in facts.of("edit") if one.stmt is stmt])
 
 
 @rule("a leaf Variable that requires grad is being used in an in-place operation")
@@ -335,57 +355,56 @@ def module_edits_leaf(facts: Facts, _: Any) -> Finding | None:
 )
 def shape_of_gradient(facts: Facts, match: Any) -> Finding | None:
     name, given = started_from(facts.spot.stmt)
-    return finding(
-        "shape_of_gradient",
-        [facts.spot],
-        given=f", {code(given)}," if given else "",
-        given_shape=tuple_of(match[2]),
-        number=match[1],
-        output=f", {code(name)}," if name else "",
-        shape=tuple_of(match[3]),
-        name=name or "y",
-    )
+    given_shape, wanted = tuple_of(match[2]), tuple_of(match[3])
+    words = {"given": aside(given), "given_shape": given_shape, "output": aside(name)}
+    words |= {"number": match[1], "shape": wanted, "name": name or "y"}
+    return finding("shape_of_gradient", [facts.spot], **words)
 
 
 def started_from(stmt: ast.stmt) -> tuple[str, str]:
     """Return the names of the tensor that a call goes back from, and of the gradient it is given."""
-    calls = [one for one in ast.walk(stmt) if isinstance(one, ast.Call)]
-    for call in calls:
-        options = {one.arg: one.value for one in call.keywords}
+    for call in nodes_in(stmt, ast.Call):
         word, place = called(call), 0
         if word not in ("backward", "grad"):
             continue
         root = getattr(call.func, "value", None)
         if dotted(call.func).startswith(("torch", "autograd")):
             root, place = next(iter(call.args), None), {"grad": 2}.get(word, 1)
-        given = next((options[one] for one in GIVEN if one in options), None)
+        given = next((one.value for one in call.keywords if one.arg in GIVEN), None)
         if given is None and len(call.args) > place:
             given = call.args[place]
-        names = [ast.unparse(one) if is_name(one) else "" for one in (root, given)]
-        return names[0], names[1]
+        return name_in(root), name_in(given)
     return "", ""
 
 
 GIVEN = ("gradient", "grad_outputs", "grad_tensors")
 
 
-def is_name(expr: Any) -> bool:
-    return isinstance(expr, (ast.Name, ast.Attribute))
+def name_in(expr: Any) -> str:
+    """Return an expression that is a name, with dots or without; "" for any other."""
+    return ast.unparse(expr) if isinstance(expr, (ast.Name, ast.Attribute)) else ""
 
 
 @rule("Expected to have finished reduction")
 def left_out(facts: Facts, _: Any) -> Finding | None:
     """Tell which parameters of a DistributedDataParallel the last loss did not reach."""
-    models = [one for spot in facts.spots for one in spot.scope.space.values() if is_module(one)]
-    wrapped = [one for one in models if type_name(one) == "DistributedDataParallel"]
-    own = dict(parameters(wrapped[0])) if wrapped else {}
-    asked = {path: one for path, one in own.items() if read(one, "requires_grad")}
+    asked = asked_of_workers(facts)
     for name, tensor, _ in results(facts):
-        used = {id(one) for one in Walk([tensor]).met if is_tensor(one)}
-        missing = [path.removeprefix("module.") for path in asked if id(asked[path]) not in used]
+        used = set(map(id, Walk([tensor]).met))
+        missing = [path for path, one in asked.items() if id(one) not in used]
         if shape(tensor) == () and 0 < len(missing) < len(asked):
             return finding("left_out", [facts.spot], missing, loss=name)
     return None
+
+
+def asked_of_workers(facts: Facts) -> dict[str, torch.Tensor]:
+    """Return the parameters of a DistributedDataParallel that ask for gradients, by their path."""
+    for spot in facts.spots:
+        for model in filter(is_module, spot.scope.space.values()):
+            if type_name(model) == "DistributedDataParallel":
+                known = [pair for pair in parameters(model) if read_flag(pair[1])]
+                return {path.removeprefix("module."): one for path, one in known}
+    return {}
 
 
 # ---------------------------------------------------------------- graphs that were lost
@@ -396,33 +415,48 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
 @rule("can't retain_grad on Tensor that has requires_grad=False")
 @rule("cannot register a hook on a tensor that doesn't require gradient")
 def lost(facts: Facts, _: Any) -> Finding | None:
-    found = facts.of("cut")
-    cuts = [one for one in found if not facts.past or one.stmt not in facts.past.unseen]
-    if found and not cuts:
-        return None
+    cuts = facts.of("cut")
     if not cuts:
-        kinds = no_tensor, in_backward, frozen, asked_late, never_asked
-        return next(filter(None, (one(facts) for one in kinds)), None)
-    start = facts.spot.called() or next(iter(names_in(facts.spot.stmt)), "").partition(".")[0]
+        return lost_without_cut(facts)
+    if facts.past:
+        cuts = [one for one in cuts if one.stmt not in facts.past.unseen]
+    if not cuts:
+        return None
+    start = facts.spot.called() or next(map(head, names_in(facts.spot.stmt)), "")
     if read_flag(facts.spot.scope.space.get(start)):  # the line made something else of it
         start = ""
     first, lines = cuts[0], list(dict.fromkeys(map(str, cuts)))[:3]
-    came = f"It came from {code(first.name)}, and the" if first.name not in ("", start) else "The"
+    why, remedy, came = CUTS[first.word].why, CUTS[first.word].remedy, "The"
+    if first.name not in ("", start):
+        came = f"It came from {code(first.name)}, and the"
+    if ".numpy(" in str(first):
+        remedy = CUTS["numpy"].remedy
     start = quoted(start, "What backward() was to start from")
-    remedy = CUTS["numpy" if ".numpy(" in str(first) else first.word].remedy
-    why = CUTS[first.word].why
     return finding("lost", lines, lines, start=start, came=came, why=why, remedy=remedy)
+
+
+def lost_without_cut(facts: Facts) -> Finding | None:
+    """Tell why there is no graph where no line ends one."""
+    for explain in (no_tensor, in_backward, frozen, asked_late, never_asked):
+        if told := explain(facts):
+            return told
+    return None
 
 
 def read_flag(thing: Any) -> bool:
     return is_tensor(thing) and bool(read(thing, "requires_grad"))
 
 
+def is_leaf(thing: Any) -> bool:
+    return is_tensor(thing) and read(thing, "is_leaf")
+
+
 def in_backward(facts: Facts) -> Finding | None:
     """Tell of a line that ran while another backward did: in a hook, or in a custom Function."""
     names = [frame.f_code.co_name for frame in frames_of(facts.traceback)]
-    is_inner = names.count("_engine_run_backward") > 1
-    return finding("in_backward", [facts.spot]) if is_inner else None
+    if names.count("_engine_run_backward") < 2:
+        return None
+    return finding("in_backward", [facts.spot])
 
 
 def frozen(facts: Facts) -> Finding | None:
@@ -430,12 +464,14 @@ def frozen(facts: Facts) -> Finding | None:
     space = facts.spot.globals
     if not facts.records:
         return finding("grad_mode", calls_of(space, "set_grad_enabled")[:1])
-    flags = {}
+    still = []
     for name, one in facts.spot.scope.space.items():
         if is_module(one):
-            flags[name] = [read(p, "requires_grad") for _, p in parameters(one)]
-    still = [name for name, asked in flags.items() if asked and not any(asked)]
-    if not still or len(still) < len(flags):
+            own = dict(parameters(one)).values()
+            if not own or any(map(read_flag, own)):
+                return None
+            still.append(name)
+    if not still:
         return None
     return finding("frozen", lines_with(space, "requires_grad")[:2], still)
 
@@ -460,16 +496,21 @@ def asked_late(facts: Facts) -> Finding | None:
     before: list[Line] = []
     for line in facts.past.lines if facts.past else ():
         match = _FLAG.fullmatch(ast.unparse(line.node))
-        name = match[1] if match else ""
-        own = [one for one in before if name in names_in(one.node)]
-        made = [one for one in own if isinstance(one.node, ast.Assign)]
-        using = [one for one in made if name in names_in(one.node.value)]
-        is_asked = any("requires_grad" in ast.unparse(one.node) for one in own)
-        leaf = facts.past.still(name, line)
-        if using and line.is_sure and not is_asked and is_tensor(leaf) and read(leaf, "is_leaf"):
-            return finding("asked_late", [line, using[-1]], name=name)
+        if match and line.is_sure and is_leaf(facts.past.still(match[1], line)):
+            using = used_before_asked(match[1], before)
+            if using:
+                return finding("asked_late", [line, using[-1]], name=match[1])
         before.append(line)
     return None
+
+
+def used_before_asked(name: str, before: Sequence[Line]) -> list[Line]:
+    """Return the assignments that use a name; none where a line before asks for its gradient."""
+    own = [one for one in before if name in names_in(one.node)]
+    if any("requires_grad" in ast.unparse(one.node) for one in own):
+        return []
+    made = [one for one in own if isinstance(one.node, ast.Assign)]
+    return [one for one in made if name in names_in(one.node.value)]
 
 
 def never_asked(facts: Facts) -> Finding | None:
@@ -489,12 +530,12 @@ def never_asked(facts: Facts) -> Finding | None:
 
 @rule("'NoneType'")
 def empty_gradient(facts: Facts, _: Any) -> Finding | None:
-    owners = owners_of_grad(facts.spot.stmt)
     known = dict(facts.names)
     for spot in facts.spots:
-        for owner in owners:
+        for owner in owners_of_grad(facts.spot.stmt):
             tensor = spot.scope.space.get(owner)
-            tensor = tensor if is_tensor(tensor) else known.get(owner)
+            if not is_tensor(tensor):
+                tensor = known.get(owner)
             if is_tensor(tensor) and has_no_grad(tensor):
                 return why_empty(facts, owner, tensor)
     return None
@@ -516,7 +557,9 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> Finding:
     """Say why a tensor has no gradient, as far as it tells itself."""
     longer = [name for name, one in facts.names if one is tensor and name != owner]
     longer = sorted(longer, key=lambda name: (name.startswith("self."), -len(name)))
-    words = {"name": owner, "also": f", which is {code(longer[0])}," if longer else ""}
+    words = {"name": owner, "also": ""}
+    if longer:
+        words["also"] = f", which is {code(longer[0])},"
     if not read(tensor, "requires_grad"):
         return finding("empty", [facts.spot], why=SAID["not_required"], **words)
     if not read(tensor, "is_leaf"):
@@ -526,8 +569,9 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> Finding:
         return finding("empty_by_function", [facts.spot], functions, **words)
     model = head((*longer, owner)[0])
     parts = [one for name, one in facts.names if head(name) == model and read(one, "is_leaf")]
-    is_alone = all(read(one, "grad") is None for one in parts)
-    why = SAID["none_has" if is_alone else "others_have"]
+    why = SAID["none_has"]
+    if any(read(one, "grad") is not None for one in parts):
+        why = SAID["others_have"]
     return finding("empty", [facts.spot], why=why, **words)
 
 
@@ -535,11 +579,15 @@ def own_functions_at(facts: Facts, tensor: torch.Tensor) -> list[str]:
     """Return the names of the learner's Functions that hand a leaf its gradient."""
     roots = [one for _, one in facts.names if read(one, "requires_grad") and not may_be_stale(one)]
     found = []
-    for node in filter(is_custom, nodes_of(roots)):
-        children = [leaf_of(one) for one, _ in of_node(node, "next_functions")]
-        if any(one is tensor for one in children):
-            found.append(type_name(node).removesuffix("Backward"))
+    for node in nodes_of(roots):
+        if any(leaf_of(one) is tensor for one, _ in of_node(node, "next_functions")):
+            found += own_functions([node])
     return list(dict.fromkeys(found))
+
+
+def own_functions(nodes: Sequence[Any]) -> list[str]:
+    """Return the names of the learner's Functions among some nodes."""
+    return [type_name(one).removesuffix("Backward") for one in filter(is_custom, nodes)]
 
 
 @rule("grad can be implicitly created only for scalar outputs")
@@ -559,16 +607,16 @@ def not_used(facts: Facts, _: Any) -> Finding | None:
     edited = [one for _, one in facts.line_names if may_be_stale(one) or read(one, "_version")]
     if facts.call is None or edited:  # then the name may mean a newer result
         return None
-    met = {id(one) for one in Walk(facts.call.roots).met}
-    left = []
+    met = set(map(id, Walk(facts.call.roots).met))
+    left, lines = [], [facts.spot]
     for name, one in facts.line_names:
-        own = one if read(one, "is_leaf") else read(one, "grad_fn")
+        own = read(one, "grad_fn") or one
         if "." not in name and read_flag(one) and id(own) not in met:
             left.append(name)
+            lines += made_line(facts.spot, name)
     if not left:
         return None
     start, _ = started_from(facts.spot.stmt)
-    lines = [facts.spot, *[line for name in left for line in made_line(facts.spot, name)]]
     what = quoted(start, "The output")
     return finding("not_used", lines, left, what=what, start=start or "the output", first=left[0])
 
@@ -597,15 +645,16 @@ def two_types(facts: Facts, _: Any) -> Finding | None:
     dtypes = [(name, read(one, "dtype")) for name, one in facts.line_names]
     if not WHOLE.search(facts.text):
         dtypes = [(name, one) for name, one in dtypes if one.is_floating_point]
-    return odd_one(
-        facts, "two_types", [(name, f"of the type {dtype_name(one)}") for name, one in dtypes]
-    )
+    placed = [(name, f"of the type {dtype_name(one)}") for name, one in dtypes]
+    return odd_one(facts, "two_types", placed)
 
 
 @rule(r"same device|expected device|Expected all tensors|device type|meta tensor")
 def two_devices(facts: Facts, _: Any) -> Finding | None:
-    devices = [(name, device_name(read(one, "device"))) for name, one in facts.line_names]
-    return odd_one(facts, "two_devices", [(name, f"on the device {one}") for name, one in devices])
+    placed = []
+    for name, one in facts.line_names:
+        placed.append((name, f"on the device {device_name(read(one, 'device'))}"))
+    return odd_one(facts, "two_devices", placed)
 
 
 def odd_one(facts: Facts, kind: str, placed: list[tuple[str, str]]) -> Finding | None:
@@ -627,7 +676,7 @@ def origin(facts: Facts, names: Sequence[str]) -> list[str]:
     """Return the failing line, and the lines that made the tensors of these names."""
     lines = [str(facts.spot)]
     for name in names[:3]:
-        made = [line for spot in facts.spots for line in made_line(spot, name)]
+        made = list(chain.from_iterable(made_line(spot, name) for spot in facts.spots))
         if not made and "." in name:
             made = assigned(facts.spot.globals, name.rpartition(".")[2])
         lines += made[:1]
@@ -644,8 +693,7 @@ _FUNCTION = re.compile(r"[Ff]unction (\w+)Backward")
 def own_function(facts: Facts, _: Any) -> Finding | None:
     names = set(_FUNCTION.findall(facts.text))
     if not names and facts.call:
-        nodes = filter(is_custom, nodes_of(facts.call.roots))
-        names = {type_name(one).removesuffix("Backward") for one in nodes}
+        names = set(own_functions(nodes_of(facts.call.roots)))
     for node, place in in_sources(facts.spot.globals, ast.ClassDef):
         if node.name in names and len(names) == 1:
             return of_function(facts.text, node, place)
@@ -659,21 +707,24 @@ def of_function(text: str, node: ast.ClassDef, place: Any) -> Finding | None:
     if forward is None or backward is None:
         return None
     inputs = [one.arg for one in forward.args.args]
-    inputs = inputs[1:] if inputs[:1] == ["ctx"] or "setup_context" not in methods else inputs
-    returns = [one for one in ast.walk(backward) if isinstance(one, ast.Return)]
-    lines = [place.line(one) for one in returns[-2:]]
+    if inputs[:1] == ["ctx"] or "setup_context" not in methods:
+        inputs = inputs[1:]
+    lines = list(map(place.line, nodes_in(backward, ast.Return)[-2:]))
     if count := re.search(r"expected (\d+), got (\d+)", text):
-        is_whole = len(inputs) == int(count[1])  # not so where forward takes *args
-        told = f" ({', '.join(inputs)})" if inputs and is_whole else ""
+        told = ""
+        if inputs and len(inputs) == int(count[1]):  # not so where forward takes *args
+            told = f" ({', '.join(inputs)})"
         given, wanted = counted(int(count[2]), "gradient"), counted(int(count[1]), "input")
         words = {"given": given, "wanted": wanted, "inputs": told}
         return finding("count_returned", lines, name=node.name, **words)
     if wrong := re.search(r"expected Variable or None \(got (\w+)\)", text):
         return finding("kind_returned", lines, name=node.name, kind=wrong[1])
-    index = re.search(r"at index (\d+)", text)
-    which = "".join(inputs[int(index[1]) :][:1]) if index else ""
-    words = {"which": quoted(which, "an input"), "shapes": told_shapes(text)}
-    return finding("gradient_returned", lines, name=node.name, **words)
+    which = "an input"
+    for index in re.findall(r"at index (\d+)", text)[:1]:
+        which = quoted("".join(inputs[int(index) :][:1]), which)
+    return finding(
+        "gradient_returned", lines, name=node.name, which=which, shapes=told_shapes(text)
+    )
 
 
 def told_shapes(text: str) -> str:
@@ -696,8 +747,9 @@ def deep_copy(facts: Facts, _: Any) -> Finding | None:
     names = [name for name, one in facts.line_names if read(one, "grad_fn") is not None]
     if not names:
         return None
-    kept = names[0].rpartition(".")[2]
-    owner = re.split(r"[.\[]", names[0])[0] if "." in names[0] else "model"
+    kept, owner = names[0].rpartition(".")[2], "model"
+    if "." in names[0]:
+        owner = head(names[0])
     lines = [facts.spot, *assigned(facts.spot.globals, kept)[:1]]
     return finding("deep_copy", lines, names, owner=owner, kept=kept)
 
@@ -729,12 +781,15 @@ def anomaly(facts: Facts, match: Any) -> Finding | None:
     nodes = nodes_of(roots)
     same = [one for one in nodes if type_name(one) == match[1]]
     begun = dangerous(nodes) or before_it(Walk(roots), match[1])
-    begun = begun or (same[0] if len(same) == 1 else None)
+    if begun is None and len(same) == 1:
+        begun = same[0]
     told = "The loss is a number, its gradient NaN."
     if any(map(has_nan, roots)):
         told = "The forward gave NaN already."
-    kind = kind_of(begun) if begun is not None else re.sub(r"Backward\d*$", "", match[1])
-    return nan_finding(facts.of("op"), kind, recorded_line(begun) if begun else "", told)
+    kind, line = re.sub(r"Backward\d*$", "", match[1]), ""
+    if begun is not None:
+        kind, line = kind_of(begun), recorded_line(begun)
+    return nan_finding(facts.of("op"), kind, line, told)
 
 
 def recorded_line(node: Any) -> str:
@@ -770,18 +825,20 @@ def grad_of_result(facts: Facts, _: Any) -> Finding | None:
 
 @rule(r"Using a target size \(torch.Size\(\[(.*?)\]\)\).* input size \(torch.Size\(\[(.*?)\]\)\)")
 def sizes(facts: Facts, match: Any) -> Finding | None:
-    calls = [one for one in ast.walk(facts.spot.stmt) if isinstance(one, ast.Call)]
-    given = [arg.id for one in calls for arg in one.args if isinstance(arg, ast.Name)]
+    given = []
+    for call in nodes_in(facts.spot.stmt, ast.Call):
+        given += [one.id for one in call.args if isinstance(one, ast.Name)]
     told = {}
     for word, size in (("target", tuple_of(match[1])), ("prediction", tuple_of(match[2]))):
         same = [name for name in given if str(shape(facts.spot.scope.space.get(name))) == size]
-        is_told = len(same) == 1 and same[0] != word
-        told[word] = f"{word}{', ' + code(same[0]) + ',' if is_told else ''} has shape {size}"
+        told[word] = f"{word} has shape {size}"
+        if len(same) == 1 and same[0] != word:
+            told[word] = f"{word}{aside(same[0])} has shape {size}"
     return finding("sizes", [facts.spot], **told)
 
 
 @rule("To copy construct from a tensor")
 def copied(facts: Facts, _: Any) -> Finding | None:
-    calls = [one for one in ast.walk(facts.spot.stmt) if isinstance(one, ast.Call)]
+    calls = nodes_in(facts.spot.stmt, ast.Call)
     name = next((first_given(one) for one in calls if called(one) == "tensor"), "")
     return finding("copied", [facts.spot], what=quoted(name, "a tensor"))

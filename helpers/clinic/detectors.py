@@ -16,8 +16,8 @@ from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import is_a, is_tensor, may_be_stale, memory_of, read
 from helpers.clinic.earlier_lines import Line, Past, heads
-from helpers.clinic.failed_backward import is_freed, nameless
-from helpers.clinic.values import NO_EDITS, called, is_kept
+from helpers.clinic.failed_backward import is_freed, met_nodes, nameless
+from helpers.clinic.values import NO_EDITS, called, is_kept, nodes_in
 
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}
 VIEWS |= {"unsqueeze", "select", "narrow", "expand", "diagonal", "unfold"}
@@ -34,8 +34,8 @@ def dotted(expr: ast.expr | None) -> str:
         return expr.id
     if isinstance(expr, ast.Subscript):
         return dotted(expr.value)
-    if isinstance(expr, ast.Call) and isinstance(expr.func, ast.Attribute):
-        return dotted(expr.func.value) if expr.func.attr in VIEWS else ""
+    if is_method(expr) and expr.func.attr in VIEWS:
+        return dotted(expr.func.value)
     if isinstance(expr, ast.Attribute) and expr.attr not in ("data", "grad"):
         inner = dotted(expr.value)
         return f"{inner}.{expr.attr}" if inner else ""
@@ -46,9 +46,10 @@ def edited(stmt: ast.stmt) -> Iterator[str]:
     """Yield the names whose tensors a statement may edit in place."""
     if isinstance(stmt, ast.AugAssign):
         yield dotted(stmt.target)
-    for target in stmt.targets if isinstance(stmt, ast.Assign) else ():
-        if isinstance(target, ast.Subscript):
-            yield dotted(target)
+    if isinstance(stmt, ast.Assign):
+        for target in stmt.targets:
+            if isinstance(target, ast.Subscript):
+                yield dotted(target)
     for call in heads(stmt):
         if isinstance(call, ast.Call):
             yield from edited_by(call)
@@ -56,17 +57,19 @@ def edited(stmt: ast.stmt) -> Iterator[str]:
 
 def edited_by(call: ast.Call) -> Iterator[str]:
     """Yield the names whose tensors a call may edit: a method in `_`, `out=`, a step of SGD."""
-    func, first = call.func, call.args[0] if call.args else None
+    first, owner = next(map(dotted, call.args), ""), ""
+    if is_method(call):
+        owner = dotted(call.func.value)
     name = called(call)
     if name.endswith("_") and not name.endswith("__") and name not in NO_EDITS:
-        yield from (dotted(func.value) if isinstance(func, ast.Attribute) else "", dotted(first))
-    if name == "step" and isinstance(func, ast.Attribute):
-        yield dotted(func.value)
+        yield from (owner, first)
+    if name == "step":
+        yield owner
     for keyword in call.keywords:
         if keyword.arg == "out":
             yield dotted(keyword.value)
         if keyword.arg == "inplace":
-            yield dotted(first)
+            yield first
 
 
 def editors(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bool]:
@@ -76,8 +79,10 @@ def editors(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bo
     spoilt, places = spoilt_by(nodes_of(tensors))
     found = []
     for line in past.lines:
-        names = filter(None, edited(line.node))
-        if any(places & memory_in(past.still(name, line)) for name in names):
+        held = set()
+        for name in filter(None, edited(line.node)):
+            held |= memory_in(past.still(name, line))
+        if held & places:
             found.append(line)
     is_sure = len(found) == 1 and found[0].is_sure and always_edits(found[0].node)
     # saved at version 0: every edit that was counted came later
@@ -86,10 +91,12 @@ def editors(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bo
 
 def spoilt_by(nodes: Sequence[Any]) -> tuple[list[Any], set[int]]:
     """Return what nodes saved and find modified, and where in memory that lies."""
-    memory, spoilt = Memory(()), []
+    memory, spoilt, numbers = Memory(()), [], set()
     for node in nodes:
-        spoilt += [one for one in saved(node, nameless, (), memory) if one.state == "modified"]
-    numbers = {storage.number for one in spoilt for storage in one.storages}
+        for one in saved(node, nameless, (), memory):
+            if one.state == "modified":
+                spoilt.append(one)
+                numbers.update(storage.number for storage in one.storages)
     return spoilt, {place for place, number in memory.numbers.items() if number in numbers}
 
 
@@ -99,27 +106,27 @@ def always_edits(stmt: ast.stmt) -> bool:
         return True
     if isinstance(stmt, ast.Assign):
         return any(isinstance(target, ast.Subscript) for target in stmt.targets)
-    methods = [one.func.attr for one in heads(stmt) if is_method(one)]
-    return any(name.endswith("_") for name in methods)
+    return any(call.func.attr.endswith("_") for call in filter(is_method, heads(stmt)))
 
 
-def is_method(node: ast.AST) -> bool:
+def is_method(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
 
 
 def memory_in(thing: Any) -> set[int]:
     """Return where a tensor lies in memory, or what an optimizer steps."""
-    tensors = [thing] if is_tensor(thing) else []
+    things = [thing]
     if is_a(thing, torch.optim.Optimizer):
-        groups = object.__getattribute__(thing, "__dict__").get("param_groups", ())
-        tensors = [one for group in groups for one in group.get("params", ()) if is_tensor(one)]
-    return {memory[0] for memory in map(memory_of, tensors) if memory}
+        things = []
+        for group in object.__getattribute__(thing, "__dict__").get("param_groups", ()):
+            things += group.get("params", ())
+    known = filter(None, map(memory_of, filter(is_tensor, things)))
+    return {address for address, _ in known}
 
 
 def nodes_of(tensors: Sequence[torch.Tensor]) -> list[Any]:
     """Return the backward functions in the graphs of tensors."""
-    walk = Walk([one for one in tensors if not may_be_stale(one)])
-    return [one for one in walk.met if not is_tensor(one)]
+    return met_nodes(Walk([one for one in tensors if not may_be_stale(one)]))
 
 
 def freers(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bool]:
@@ -127,12 +134,12 @@ def freers(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], boo
     graphs of some tensors had saved: one that did, and ended, found it whole.
     """
     nodes = nodes_of(tensors)  # kept: until the end their ids are their own
-    freed = {id(node) for node in nodes if is_freed(node)}
+    freed = set(map(id, filter(is_freed, nodes)))
     reaching, unknown = [], []
     for line in past.lines:
         for root, is_whole in walked(line.node):
             parts = roots_in(past, root, line)
-            if freed & {id(node) for node in nodes_of(parts)}:
+            if not freed.isdisjoint(map(id, nodes_of(parts))):
                 if is_whole and frees_all(line, root, parts):
                     return [line], True
                 reaching.append(line)
@@ -145,9 +152,9 @@ def frees_all(line: Line, root: ast.expr, parts: Sequence[torch.Tensor]) -> bool
     """Say whether a line that went backward surely freed the graphs that its tensors have now; the
     graph of a tensor that was edited since may be a newer one.
     """
-    with_graph = [one for one in parts if read(one, "requires_grad")]
-    is_as_then = all(read(one, "_version") == 0 for one in with_graph)
-    return line.is_sure and is_arithmetic(root) and is_as_then
+    if any(read(one, "requires_grad") and read(one, "_version") for one in parts):
+        return False
+    return line.is_sure and is_arithmetic(root)
 
 
 def freed_by_earlier_lines(past: Past) -> list[Any]:
@@ -163,26 +170,28 @@ def freed_by_earlier_lines(past: Past) -> list[Any]:
 
 def roots_in(past: Past, root: ast.expr, line: Line) -> list[torch.Tensor]:
     """Return the tensors that an expression names, as far as their names still hold them."""
-    names = {one.id for one in ast.walk(root) if isinstance(one, ast.Name)}
-    return [thing for name in sorted(names) if is_tensor(thing := past.still(name, line))]
+    names = {one.id for one in nodes_in(root, ast.Name)}
+    return list(filter(is_tensor, [past.still(name, line) for name in sorted(names)]))
 
 
 def is_arithmetic(root: ast.expr) -> bool:
     """Say whether an expression is arithmetic with names, and sums of it: the graph of its result
     holds theirs.
     """
-    methods = [one.func for one in ast.walk(root) if isinstance(one, ast.Call)]
-    sums = [one for one in methods if isinstance(one, ast.Attribute) and one.attr in SUMS]
-    allowed = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.operator, ast.unaryop, ast.Load)
-    return len(sums) == len(methods) and all(
-        isinstance(one, (*allowed, ast.Call)) or one in sums for one in ast.walk(root)
-    )
+    sums = []
+    for call in nodes_in(root, ast.Call):
+        if not is_method(call) or call.func.attr not in SUMS:
+            return False
+        sums.append(call.func)
+    allowed = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.Call)
+    allowed += (ast.operator, ast.unaryop, ast.Load)
+    return all(isinstance(one, allowed) or one in sums for one in ast.walk(root))
 
 
 def is_made_elsewhere(past: Past, root: ast.expr) -> bool:
     """Say whether an expression names something that is no module, such as `torch` is."""
-    names = [one.id for one in ast.walk(root) if isinstance(one, ast.Name)]
-    return any(type(past.live.get(name)) is not ModuleType for name in names)
+    names = nodes_in(root, ast.Name)
+    return any(type(past.live.get(one.id)) is not ModuleType for one in names)
 
 
 def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
@@ -198,7 +207,9 @@ def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
         if name not in WALKS or (name in OURS and not isinstance(func, ast.Name)):
             continue
         is_tensors = name == "backward" and not dotted(func).endswith("autograd.backward")
-        given = call.args if is_tensors else call.args[1:]
+        given = call.args[1:]
+        if is_tensors:
+            given = call.args
         takes_all = all(one.arg != "inputs" for one in call.keywords) and len(given) < 2
         if is_tensors and isinstance(func, ast.Attribute):
             yield func.value, takes_all

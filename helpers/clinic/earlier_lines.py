@@ -16,11 +16,10 @@ from autograd_graphs.looking.torch_private import is_module
 from autograd_graphs.looking.variable_names import parameters
 from helpers.answers import code
 from helpers.clinic.sources import Place
-from helpers.clinic.values import Scope, called
+from helpers.clinic.values import MODES, Scope, called
 
 MOST = 2_000  # statements that are read
 MAYBE = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.TryStar, ast.Match)
-GRAD_MODES = {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled"}
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
@@ -53,7 +52,7 @@ class Past:
                 self.unseen = [one.node for one in self.lines[: nr + 1]]
         for nr, _ in enumerate(self.unseen):
             self.lines[nr] = replace(self.lines[nr], is_sure=False)
-        self.rebound = {name for line in self.lines for name in declared(line.node)}
+        self.rebound = set().union(*[declared(line.node) for line in self.lines])
         for name, thing in scope.space.items():
             if is_module(thing):
                 self.live.update({f"{name}.{path}": one for path, one in parameters(thing)})
@@ -61,28 +60,26 @@ class Past:
     def still(self, name: str, line: Line) -> Any:
         """Return what a name holds since a line; None where it may have been bound anew."""
         base = name.partition(".")[0]
-        if base in self.rebound or any(base in binds(one.node) for one in self.after(line)):
+        after = self.lines[self.lines.index(line) + 1 :]
+        if base in self.rebound or any(base in binds(one.node) for one in after):
             return None
         return self.live.get(name)
-
-    def after(self, line: Line) -> list[Line]:
-        return self.lines[self.lines.index(line) + 1 :]
 
 
 def statements(scope: Scope, nr: int) -> Iterator[Line]:
     """Yield what ran before a statement: earlier cells, then its own cell or function."""
     stop, around, here = scope.body[nr]
-    loops = [one for one in around if isinstance(one, LOOPS)]
+    loop = next((one for one in around if isinstance(one, LOOPS)), None)
     failed = failures()
     for stmt, blocks, place in scope.body[max(0, nr - MOST) : nr]:
         is_ended = place is here or (failed is not None and place.cell not in failed)
-        if stmt in loops[:1]:
+        if stmt is loop:
             yield from earlier_rounds(scope, stmt, stop)
         if stmt.lineno != stop.lineno or place is not here:
-            whole = [
-                (one in around and is_above(one, stmt, stop)) or runs_whole(one) for one in blocks
-            ]
-            yield Line(stmt, place, is_ended and all(whole))
+            for block in blocks:
+                has_run = block in around and is_above(block, stmt, stop)
+                is_ended = is_ended and (has_run or runs_whole(block))
+            yield Line(stmt, place, is_ended)
 
 
 def is_above(block: ast.stmt, stmt: ast.stmt, stop: ast.stmt) -> bool:
@@ -98,7 +95,7 @@ def runs_whole(stmt: ast.stmt) -> bool:
     if not isinstance(stmt, (ast.With, ast.AsyncWith)):
         return not isinstance(stmt, MAYBE)
     # others, such as suppress(), may hide that a line failed
-    return all(called(item.context_expr) in GRAD_MODES for item in stmt.items)
+    return all(called(item.context_expr) in MODES for item in stmt.items)
 
 
 def earlier_rounds(scope: Scope, loop: ast.stmt, stop: ast.stmt) -> Iterator[Line]:
@@ -106,19 +103,22 @@ def earlier_rounds(scope: Scope, loop: ast.stmt, stop: ast.stmt) -> Iterator[Lin
     for stmt, blocks, place in scope.body:
         is_simple = isinstance(stmt, SCOPES) or not any(bodies(stmt))
         if loop in blocks and is_simple and stmt.end_lineno >= stop.lineno:
-            own = place.where(stmt) if stmt.lineno > stop.lineno else "this same line"
+            own = "this same line"
+            if stmt.lineno > stop.lineno:
+                own = place.where(stmt)
             yield Line(stmt, place, False, f"{own}, in an earlier round of its loop")
 
 
 def heads(stmt: ast.stmt) -> Iterator[ast.AST]:
     """Yield the tree of a statement without the statements in it, and without lambdas."""
-    waiting: list[ast.AST] = [] if isinstance(stmt, SCOPES) else [stmt]
+    if isinstance(stmt, SCOPES):
+        return
+    waiting: list[ast.AST] = [stmt]
     while waiting:
         node = waiting.pop()
         yield node
         for child in ast.iter_child_nodes(node):
-            inner = (ast.stmt, ast.Lambda, ast.ExceptHandler, ast.match_case)
-            if not isinstance(child, inner):
+            if not isinstance(child, (ast.stmt, ast.Lambda, ast.ExceptHandler, ast.match_case)):
                 waiting.append(child)
 
 
@@ -126,5 +126,6 @@ def binds(stmt: ast.stmt) -> set[str]:
     """Return the names that a statement gives to something else; `y += 1` keeps its tensor."""
     if isinstance(stmt, ast.AugAssign):
         return set()
-    nodes = [stmt] if isinstance(stmt, SCOPES) else heads(stmt)
-    return {name for node in nodes for name in bound_by(node)}
+    if isinstance(stmt, SCOPES):
+        return set(bound_by(stmt))
+    return set().union(*map(bound_by, heads(stmt)))

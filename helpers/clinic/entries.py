@@ -5,6 +5,7 @@ as plain text. No torch.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -58,8 +59,10 @@ class Entry:
         """Return what it means and its lessons, in one line of Markdown."""
         means = re.sub(r"^\*\*\w+\.\*\* ", "", self.text.partition("\n\n")[0])
         means, also, rest = means.partition(" Also: ")
+        if self.section == "term" and also:
+            return f"{means} {rest[rest.index('[') :]}"
         if self.section == "term":
-            return f"{means} {rest[rest.index('[') :]}" if also else means
+            return means
         links = dict.fromkeys(re.findall(r"\[lesson \d\d\]\([^)]*\)", self.text))
         return f"{means} ({', '.join(links)})"
 
@@ -78,11 +81,10 @@ class Entry:
 @cache
 def entries() -> tuple[Entry, ...]:
     """Return all entries, in the order of the glossary."""
-    whole = book()
-    symptoms = [
-        _symptom(whole, one) for kind in SECTIONS for one in whole.symptoms if one.kind == kind
-    ]
-    return (*symptoms, *(_term(whole, one) for one in whole.terms))
+    whole, sections = book(), list(SECTIONS)
+    symptoms = sorted(whole.symptoms, key=lambda one: sections.index(one.kind))
+    terms = [_term(whole, one) for one in whole.terms]
+    return (*[_symptom(whole, one) for one in symptoms], *terms)
 
 
 def plain(text: str) -> str:
@@ -102,23 +104,30 @@ def literal(text: str) -> str:
 
 
 def _term(whole: Book, one: Term) -> Entry:
-    also = f" Also: {', '.join(map(literal, one.also))}." if one.also else ""
+    also = _also(map(literal, one.also))
     text = f"{one.says}{also} {_lesson(whole, one.lesson, 'Lesson')}"
     return Entry("term", one.name, text, one.also, (one.lesson,))
 
 
 def _symptom(whole: Book, one: Symptom) -> Entry:
-    is_quoted = one.kind != "silent"
-    kind = f"**{one.type}.** " if is_quoted else ""
-    mark = "`" if is_quoted else ""
-    older = f" Also: {', '.join(f'{mark}{text}{mark}' for text in one.also)}." if one.also else ""
+    text, older = literal(one.means), one.also
+    if one.kind != "silent":
+        text = f"**{one.type}.** {text}"
+        older = [f"`{message}`" for message in one.also]
+    if one.mark:
+        text += f" *{literal(one.mark)}*"
     causes = "\n".join(_cause(whole, cause) for cause in one.causes)
-    by = f" *{literal(one.mark)}*" if one.mark else ""
-    text = f"{kind}{literal(one.means)}{by}{older}\n\n{causes}"
+    text += f"{_also(older)}\n\n{causes}"
     if one.case:
         text += f"\n\nA program like that: [in the clinic](clinic.ipynb#cell-id=case-{one.case})"
     lessons = tuple(cause.lesson for cause in one.causes)
     return Entry(one.kind, literal(one.message), text, one.also, lessons, one.typed)
+
+
+def _also(names: Iterable[str]) -> str:
+    """Name other names, or older messages; say nothing where there are none."""
+    listed = ", ".join(names)
+    return f" Also: {listed}." if listed else ""
 
 
 def _cause(whole: Book, cause: Cause) -> str:

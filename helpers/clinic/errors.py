@@ -21,6 +21,7 @@ from helpers.users_line import is_users
 MOST = 10  # exceptions of one chain or group that are looked at
 GUESSES = ("find_line(", "predict(")  # a cell that asks for a guess does nothing to what failed
 TIMED = {"<timed exec>", "<timed eval>"}  # what %%time calls the code of its cell
+MAGIC = re.compile(r"get_ipython\(\)\.run_cell_magic\('time', '.*?', ('.*')\)$")
 LONGEST = 10_000  # characters of a message that are looked at
 
 
@@ -43,9 +44,9 @@ def cell_of(error: BaseException) -> int | None:
             return None
         cells = cells_of(frame)
         text = [line.rstrip("\r\n") for line in lines_of(frame.f_code.co_filename)]
-        same = [number for number, cell in enumerate(cells) if text and cell.splitlines() == text]
+        same = {number for number, cell in enumerate(cells) if text and cell.splitlines() == text}
         if same:
-            return max([number for number in same if number in failed] or same)
+            return max(same & failed or same)
     return None
 
 
@@ -62,24 +63,20 @@ def cells_ran_since(error: BaseException) -> bool | None:
     cell = cell_of(error)
     if cell is not None:
         return cell < before_this
-    return False if before_this in (failures() or ()) else None
+    if before_this in (failures() or ()):
+        return False
+    return None
 
 
 def read_timed(error: BaseException) -> None:
     """Let Python read the lines of a cell that `%%time` ran: it compiles them without their text."""
     files = [frame.f_code.co_filename for frame in frames_of(traceback_of(error))]
-    cells = [name for name in files if is_users(name) and name not in TIMED]
-    for name in TIMED & set(files) if cells else ():
-        called = re.match(
-            r"get_ipython\(\)\.run_cell_magic\('time', '.*?', ('.*')\)$", text_in(cells[0])
-        )
+    cell = next((name for name in files if is_users(name) and name not in TIMED), "")
+    called = MAGIC.match("".join(lines_of(cell)).strip())
+    for name in TIMED.intersection(files):
         if called:
             lines = ast.literal_eval(called[1]).splitlines(True)
             linecache.cache[name] = (sum(map(len, lines)), None, lines, name)
-
-
-def text_in(filename: str) -> str:
-    return "".join(lines_of(filename)).strip()
 
 
 def is_error(thing: object) -> bool:
@@ -99,17 +96,15 @@ def family(error: BaseException) -> Iterator[BaseException]:
             continue
         seen.append(one)
         yield one
-        waiting += [
-            near
-            for near in (*inside(one), _read(one, "__cause__"), _context(one))
-            if is_error(near)
-        ]
+        near = (*inside(one), _read(one, "__cause__"), _context(one))
+        waiting += filter(is_error, near)
 
 
 def inside(error: BaseException) -> tuple[BaseException, ...]:
     """Return the exceptions of a group."""
-    group = issubclass(type(error), BaseExceptionGroup)
-    return BaseExceptionGroup.__dict__["exceptions"].__get__(error)[:MOST] if group else ()
+    if not issubclass(type(error), BaseExceptionGroup):
+        return ()
+    return BaseExceptionGroup.__dict__["exceptions"].__get__(error)[:MOST]
 
 
 def _context(error: BaseException) -> object:

@@ -34,7 +34,7 @@ from helpers.clinic.sources import (
     is_as_it_ran,
     place_of,
 )
-from helpers.clinic.values import Event, Scope, Values, called, dotted, flat, targets
+from helpers.clinic.values import Event, Scope, Values, called, dotted, nodes_in, placed, set_by
 
 _CODE, _FITTING = re.compile("`(.*?)`"), re.compile(r"\{([^{}|]*)\|([^{}]*)\}")
 
@@ -53,8 +53,9 @@ def finding(kind: str, lines: Iterable[Any], names: Sequence[str] = (), /, **wor
     if names:
         words["names"] = listed(names)
     told = []
+    fitting = each(names, r"\1", r"\2")
     for text in FINDINGS[kind].values():
-        text = _FITTING.sub(r"\1" if len(names) == 1 else r"\2", _CODE.sub(code(r"\1"), text))
+        text = _FITTING.sub(fitting, _CODE.sub(code(r"\1"), text))
         told.append(text.format(**words))
     return Finding(told[0], tuple(dict.fromkeys(map(str, lines))), told[1])
 
@@ -99,21 +100,25 @@ def spot_in(
     body = []
     if isinstance(tree, ast.Module):
         for earlier in cells_before(cells[: place.cell or len(cells)]):
-            body += [(stmt, blocks, earlier) for stmt, blocks in flat(earlier.text.tree.body)]
-    here = Place(place.text, place.cell if cell != place.cell and cell else 0)
-    body += [(stmt, blocks, here) for stmt, blocks in flat(tree.body)]
-    at = [
-        nr
-        for nr, (stmt, _, where) in enumerate(body)
-        if where is here and stmt.lineno <= number <= stmt.end_lineno
-    ]
-    return Spot(space, Scope(here, body, known, is_live=True), at[-1]) if at else None
+            body += placed(earlier.text.tree.body, earlier)
+    shown = place.cell
+    if cell in (0, place.cell):  # the cell at hand
+        shown = 0
+    here = Place(place.text, shown)
+    body += placed(tree.body, here)
+    spot = None
+    for nr, (stmt, _, where) in enumerate(body):
+        if where is here and stmt.lineno <= number <= stmt.end_lineno:
+            spot = Spot(space, Scope(here, body, known, is_live=True), nr)
+    return spot
 
 
 def cell_at(made: CodeType, space: dict[str, Any]) -> int:
     """Return the number of the cell that a code stands in; 0 of a file."""
     found = place_of(tuple(lines_of(made.co_filename)), cells_in(space))
-    return found.cell if found else 0
+    if found is None:
+        return 0
+    return found.cell
 
 
 class Facts:
@@ -129,20 +134,23 @@ class Facts:
     def framed(self) -> list[tuple[FrameType, Spot]]:
         """Return the learner's frames in the traceback and their lines, the innermost first."""
         lines = learners_lines(self.traceback)
-        if lines:  # of an older error every line says its cell
-            made, space = lines[-1][0].f_code, lines[-1][0].f_globals
-            self.cell = -1 if self.is_past else cell_at(made, space)
+        if self.is_past:  # of an older error every line says its cell
+            self.cell = -1
+        elif lines:
+            self.cell = cell_at(lines[-1][0].f_code, lines[-1][0].f_globals)
         found = [(frame, spot_of(frame, number, self.cell)) for frame, number in lines]
         return [(frame, spot) for frame, spot in found if spot is not None]
 
     @cached_property
     def spots(self) -> list[Spot]:
         """Return the learner's lines, the innermost first."""
-        return [self.heard] if self.heard else [spot for _, spot in self.framed]
+        if self.heard:
+            return [self.heard]
+        return [spot for _, spot in self.framed]
 
     @property
     def spot(self) -> Spot | None:
-        return self.spots[0] if self.spots else None
+        return next(iter(self.spots), None)
 
     @cached_property
     def call(self) -> FailedBackward | None:
@@ -162,8 +170,12 @@ class Facts:
     @cached_property
     def unsure(self) -> list[Any] | None:
         """Return the nodes that the call itself may have freed; None where nothing is known."""
-        call = None if self.is_past else self.call
-        return perhaps_freed_by(call, freed_by_earlier_lines(self.past) if self.past else [])
+        if self.is_past:
+            return None
+        known = []
+        if self.past:
+            known = freed_by_earlier_lines(self.past)
+        return perhaps_freed_by(self.call, known)
 
     @cached_property
     def names(self) -> list[tuple[str, torch.Tensor]]:
@@ -172,16 +184,14 @@ class Facts:
     @cached_property
     def line_names(self) -> list[tuple[str, torch.Tensor]]:
         """Return the tensors that the names in the failing lines lead to, the innermost first."""
-        found, seen = [], set()
+        found = {}
         for spot in self.spots:
             here = names_in(spot.stmt)
-            begin = {name.partition(".")[0] for name in here}
+            begin = set(map(head, here))
             pairs = [pair for pair in reached([spot.scope.space]) if head(pair[0]) in begin]
             for name, one in sorted(pairs, key=lambda pair: pair[0] not in here):
-                if id(one) not in seen:
-                    seen.add(id(one))
-                    found.append((name, one))
-        return found
+                found.setdefault(id(one), (name, one))
+        return list(found.values())
 
     @cached_property
     def values(self) -> Values:
@@ -237,9 +247,7 @@ def names_in(tree: ast.AST) -> list[str]:
 def made_at(spot: Spot, name: str) -> tuple[ast.stmt, Place] | None:
     """Return the last statement before a spot that gave a name its value."""
     for stmt, _, place in reversed(spot.scope.body[: spot.nr]):
-        if any(target == name for target, _ in targets(stmt)) and isinstance(
-            stmt, (ast.Assign, ast.AnnAssign, ast.For)
-        ):
+        if isinstance(stmt, (ast.Assign, ast.AnnAssign, ast.For)) and name in set_by(stmt):
             return stmt, place
     return None
 
@@ -247,7 +255,9 @@ def made_at(spot: Spot, name: str) -> tuple[ast.stmt, Place] | None:
 def made_line(spot: Spot, name: str) -> list[str]:
     """Return the line that gave a name its value, if there is one."""
     made = made_at(spot, name)
-    return [made[1].line(made[0])] if made else []
+    if made is None:
+        return []
+    return [made[1].line(made[0])]
 
 
 def places(space: dict[str, Any]) -> list[Place]:
@@ -257,21 +267,24 @@ def places(space: dict[str, Any]) -> list[Place]:
     if found or type(file) is not str:
         return found
     own = place_of(tuple(lines_of(file)), ())
-    return [own] if own else []
+    if own is None:
+        return []
+    return [own]
 
 
 def in_sources(space: dict[str, Any], kind: Any) -> Iterator[tuple[Any, Place]]:
     """Yield the syntax nodes of a kind in all of the learner's sources, the newest first."""
     for place in reversed(places(space)):
-        for node in ast.walk(place.text.tree):
-            if isinstance(node, kind):
-                yield node, place
+        for node in nodes_in(place.text.tree, kind):
+            yield node, place
 
 
 def calls_of(space: dict[str, Any], *words: str, given: str = "") -> tuple[str, ...]:
     """Return the lines that call something of these names, and give it what reads so."""
-    found = [(node, place) for node, place in in_sources(space, ast.Call) if called(node) in words]
-    lines = [place.line(node) for node, place in found if given in ast.unparse(node)]
+    lines = []
+    for node, place in in_sources(space, ast.Call):
+        if called(node) in words and given in ast.unparse(node):
+            lines.append(place.line(node))
     return tuple(dict.fromkeys(lines))
 
 
@@ -284,20 +297,26 @@ def lines_with(space: dict[str, Any], word: str) -> tuple[str, ...]:
 
 def assigned(space: dict[str, Any], attribute: str) -> tuple[str, ...]:
     """Return the lines that give an attribute of that name a value."""
-    found = []
+    lines = []
     for stmt, place in in_sources(space, ast.Assign):
-        nodes = [one for target in stmt.targets for one in ast.walk(target)]
-        stored = [one for one in nodes if isinstance(getattr(one, "ctx", None), ast.Store)]
-        if any(getattr(one, "attr", None) == attribute for one in stored):
-            found.append(place.line(stmt))
-    return tuple(dict.fromkeys(found))
+        for one in nodes_in(stmt, ast.Attribute):
+            if one.attr == attribute and isinstance(one.ctx, ast.Store):
+                lines.append(place.line(stmt))
+    return tuple(dict.fromkeys(lines))
 
 
 def each(things: Sized, one: Any, many: Any) -> Any:
     """Return the words for one thing, or those for several."""
-    return one if len(things) == 1 else many
+    if len(things) == 1:
+        return one
+    return many
 
 
 def quoted(name: str, otherwise: str) -> str:
     """Return a name as code; other words where nobody has a name."""
     return code(name) if name else otherwise
+
+
+def aside(name: str) -> str:
+    """Return a name as it follows another word, between commas; "" where nobody has a name."""
+    return f", {code(name)}," if name else ""

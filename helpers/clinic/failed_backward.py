@@ -50,7 +50,7 @@ def failed_backward(frames: Iterable[FrameType]) -> FailedBackward | None:
     roots, options = given.get("t_outputs"), given.get("args")
     if type(roots) not in (tuple, list) or type(options) is not tuple or len(options) < 4:
         return None
-    if not all(is_tensor(one) and not may_be_stale(one) for one in roots):
+    if not all(map(is_tensor, roots)) or any(map(may_be_stale, roots)):
         return None
     return FailedBackward(tuple(roots), bool(options[1]), bool(options[3]))
 
@@ -67,13 +67,13 @@ def perhaps_freed_by(call: FailedBackward | None, known: Iterable[Any]) -> list[
     if call.keeps_graph:
         return []
     walk = Walk(call.roots)
-    nodes = [one for one in walk.met if not is_tensor(one)]
-    if walk.is_cut or not is_in_order(walk) or len(devices(nodes)) > 1:
+    nodes = met_nodes(walk)
+    if walk.is_cut or not is_in_order(walk) or has_devices(nodes):
         return None
-    ids = {id(node) for node in known}
+    ids = set(map(id, known))
     last = earliest_end(call, nodes, ids)
-    freed = [node for node in nodes if id(node) not in ids and is_freed(node)]
-    return [node for node in freed if ran_as(node) > last]
+    later = [node for node in nodes if ran_as(node) > last and id(node) not in ids]
+    return list(filter(is_freed, later))
 
 
 def earliest_end(call: FailedBackward, nodes: list[Any], known: set[int]) -> int:
@@ -83,14 +83,17 @@ def earliest_end(call: FailedBackward, nodes: list[Any], known: set[int]) -> int
     That node is freed. It is no earlier than a `known` one, and later than all that still hold
     something: those did not run.
     """
-    freed = [node for node in nodes if is_freed(node)]
-    held = [ran_as(node) for node in nodes if is_held(node)]
-    ends = [ran_as(node) for node in freed]
-    if held and not call.has_inputs:
-        ends = [number for number in ends if number > max(held)] or ends
-    # an own Function that asks for nothing that it saved stops nobody
-    gone = [ran_as(node) for node in freed if id(node) in known and not is_custom(node)]
-    return max([min(ends, default=0), *gone])
+    freed = list(filter(is_freed, nodes))
+    ends = list(map(ran_as, freed))
+    if not call.has_inputs:
+        held = max(map(ran_as, filter(is_held, nodes)), default=-1)
+        ends = [number for number in ends if number > held] or ends
+    last = min(ends, default=0)
+    for node in freed:
+        # an own Function that asks for nothing that it saved stops nobody
+        if id(node) in known and not is_custom(node):
+            last = max(last, ran_as(node))
+    return last
 
 
 def is_in_order(walk: Walk) -> bool:
@@ -105,17 +108,29 @@ def is_in_order(walk: Walk) -> bool:
     return True
 
 
-def devices(nodes: Iterable[Any]) -> set[Any]:
-    """Return the devices of what nodes made: on each the engine has an order of its own."""
-    return {made.device for node in nodes for made in of_node(node, "_input_metadata")}
+def has_devices(nodes: Iterable[Any]) -> bool:
+    """Say whether nodes ran on several devices: on each the engine has an order of its own."""
+    devices = set()
+    for node in nodes:
+        devices.update(made.device for made in of_node(node, "_input_metadata"))
+    return len(devices) > 1
+
+
+def met_nodes(walk: Walk) -> list[Any]:
+    """Return the backward functions that a walk has met."""
+    return [one for one in walk.met if not is_tensor(one)]
+
+
+def states_of(node: Any) -> list[str]:
+    return [one.state for one in saved(node, nameless)]
 
 
 def is_freed(node: Any) -> bool:
-    return any(one.state == "freed" for one in saved(node, nameless))
+    return "freed" in states_of(node)
 
 
 def is_held(node: Any) -> bool:
-    states = [one.state for one in saved(node, nameless)]
+    states = states_of(node)
     return bool(states) and "freed" not in states
 
 

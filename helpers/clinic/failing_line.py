@@ -55,8 +55,9 @@ def scene(facts: Facts, look: str = "", is_brief: bool = False) -> list[str]:
         named = _named(frame, line)
         found = _tensors(facts, frame, named, look, is_brief)
         led = _led_to_it(facts, named, look)
-    now = " (its tensors as they are now)" if found else ""
-    where = f"In your line{now}"
+    where = "In your line"
+    if found:
+        where = "In your line (its tensors as they are now)"
     if not is_as_it_ran(frame.f_code, number):
         where = f"In line {number} of your file, as it reads now"
     return [led, f"{where}: {code(visible(line, 90))}", *found]
@@ -64,22 +65,27 @@ def scene(facts: Facts, look: str = "", is_brief: bool = False) -> list[str]:
 
 def _led_to_it(facts: Facts, named: dict[str, torch.Tensor], look: str) -> str:
     """Say which line edited, freed or lost what is missing; "" where that cannot be told."""
-    roots, found = facts.call.roots if facts.call else list(named.values()), []
+    found, is_sure, words = [], True, ""
     if facts.past is None:
         return ""
     if look == "modified":
         found, is_sure = editors(facts.past, list(named.values()))
-        words = "Edited by " if is_sure else "Perhaps edited by "
+        words = "Edited by"
     elif look == "freed":
+        roots = facts.call.roots if facts.call else list(named.values())
         found, is_sure = freers(facts.past, roots)
-        words = "Freed by " if is_sure else "Perhaps freed by "
+        words = "Freed by"
     elif "does not require grad" in facts.text:
         cuts = [one for one in facts.of("cut") if one.stmt not in facts.past.unseen]
-        found = dict.fromkeys(map(str, cuts))
-        words = "Its graph was lost in "
+        found = list(dict.fromkeys(map(str, cuts)))
+        words = "Its graph was lost in"
         if len(found) != 1 or not isinstance(cuts[0].stmt, ast.Assign):
             return ""
-    return words + "; ".join(list(map(str, found))[-MOST_SHOWN:]) if found else ""
+    if not found:
+        return ""
+    if not is_sure:
+        words = f"Perhaps {words.lower()}"
+    return f"{words} {'; '.join(map(str, found[-MOST_SHOWN:]))}"
 
 
 def _line(frame: FrameType, number: int) -> str:
@@ -120,10 +126,14 @@ def _tensors(
 
 def _tensor(tensor: torch.Tensor, is_brief: bool) -> str:
     """Describe a tensor: shape, type, device where unusual, and how it stands to the graph."""
-    kind = tensor_info(tensor, ()).kind
-    shape = f"shape {kind}" if kind.startswith("(") else f"shape () {kind}".rstrip()
+    shape = tensor_info(tensor, ()).kind
+    if not shape.startswith("("):
+        shape = f"() {shape}".rstrip()
+    shape = f"shape {shape}"
+    if not read(tensor, "requires_grad") and is_brief:
+        return f"{shape}, requires_grad=False"
     if not read(tensor, "requires_grad"):
-        return f"{shape}, {'requires_grad=False' if is_brief else why_no_graph(tensor)}"
+        return f"{shape}, {why_no_graph(tensor)}"
     if may_be_stale(tensor):
         return f"{shape}, a view of a tensor that was edited"
     node = read(tensor, "grad_fn")
@@ -136,9 +146,12 @@ def _tensor(tensor: torch.Tensor, is_brief: bool) -> str:
 
 def _modified(name: str, graph: Graph, is_brief: bool) -> list[str]:
     """Name the saved tensors of a graph that were edited since; nothing if none is."""
-    texts = [text for node in graph.nodes for text in _saved(node, "modified")]
-    what = f"In the graph of {name}, tensors that were edited since they were saved"
-    return _listed(what, texts[:1] if is_brief else texts)
+    texts = []
+    for node in graph.nodes:
+        texts += _saved(node, "modified")
+    if is_brief:
+        del texts[1:]
+    return _listed(f"In the graph of {name}, tensors that were edited since they were saved", texts)
 
 
 def _freed(name: str, graph: Graph, is_sure: list[bool], is_brief: bool) -> list[str]:
@@ -152,8 +165,9 @@ def _freed(name: str, graph: Graph, is_sure: list[bool], is_brief: bool) -> list
             texts += found
         elif found:
             unsure += 1
-    what = f"In the graph of {name}, saved tensors that were freed before this call"
-    told = _listed(what, texts[:MOST_SAVED] if is_brief else texts)
+    if is_brief:
+        del texts[MOST_SAVED:]
+    told = _listed(f"In the graph of {name}, saved tensors that were freed before this call", texts)
     if unsure:
         lost = f"{_counted(unsure)} lost saved tensors, perhaps only in this call."
         told.append(f"In the graph of {name}, {lost}")
@@ -165,9 +179,11 @@ def _freed_by_now(name: str, graph: Graph, is_cut: bool) -> list[str]:
     count = sum(bool(_saved(node, "freed")) for node in graph.nodes)
     if not count:
         return []
-    least = "at least " if is_cut else ""
+    nodes = _counted(count)
+    if is_cut:
+        nodes = f"at least {nodes}"
     lost = "lost saved tensors. I cannot tell whether that was before this line."
-    return [f"In the graph of {name}, {least}{_counted(count)} {lost}"]
+    return [f"In the graph of {name}, {nodes} {lost}"]
 
 
 def _counted(count: int) -> str:
@@ -175,7 +191,9 @@ def _counted(count: int) -> str:
 
 
 def _saved(node: Node, state: str) -> list[str]:
-    title = f"{node.operation} ({node.name})" if node.name else node.operation
+    title = node.operation
+    if node.name:
+        title = f"{node.operation} ({node.name})"
     return [f"{title}: {one}" for one in node.saved if one.state == state]
 
 
@@ -183,5 +201,7 @@ def _listed(what: str, texts: list[str]) -> list[str]:
     """Return what there is, the first few of it; nothing where there is none."""
     if not texts:
         return []
-    more = [f"and {len(texts) - MOST_SAVED} more"] if len(texts) > MOST_SAVED else []
-    return [f"{what}: {'; '.join(texts[:MOST_SAVED] + more)}"]
+    shown = texts[:MOST_SAVED]
+    if len(texts) > MOST_SAVED:
+        shown.append(f"and {len(texts) - MOST_SAVED} more")
+    return [f"{what}: {'; '.join(shown)}"]

@@ -77,10 +77,13 @@ def _item(entry: Entry) -> str:
     """Return one entry: a link to its heading, what it means and its lessons; the rest of its text is
     there to be found, and not seen.
     """
-    also = f' data-also="{html.escape(";".join(entry.also))}"' if entry.also else ""
-    message = ' data-message="yes"' if entry.section in ("error", "warning") else ""
+    tag = "<li"
+    if entry.also:
+        tag += f' data-also="{html.escape(";".join(entry.also))}"'
+    if entry.section in ("error", "warning"):
+        tag += ' data-message="yes"'
     link = f'<a href="#{html.escape(entry.anchor)}">{_marked(entry.heading)}</a>'
-    return f"<li{also}{message}>{link} {_text(entry)}</li>"
+    return f"{tag}>{link} {_text(entry)}</li>"
 
 
 def _text(entry: Entry) -> str:

@@ -68,21 +68,22 @@ def _found(asked: object) -> Found:
         return Found(f"find was given {describe(asked)}. Give it text in quotes, {EXAMPLES}.")
     text, cut = _last(asked)
     if not LETTER.search(text):
-        given = (
-            f"{visible(text.strip(), 40)!r}, which has no word" if text.strip() else "an empty text"
-        )
+        given = "an empty text"
+        if text.strip():
+            given = f"{visible(text.strip(), 40)!r}, which has no word"
         return Found(f"find was given {given}. Give it a word or a message, {EXAMPLES}.")
     found = search(text)
-    near = () if found else tuple(nearest(text))
-    return Found(cut + _said(text, found), tuple(found), near)
+    if not found:
+        return Found(cut + _said(text, found), near=tuple(nearest(text)))
+    return Found(cut + _said(text, found), tuple(found))
 
 
 def _last(asked: str) -> tuple[str, str]:
     """Return the end of a text, where a traceback says what was raised, and what to say of the rest."""
-    length = str.__len__(asked)
-    text = str.__getitem__(asked, slice(max(0, length - LONGEST), length))
-    cut = f"The text has {length:,} characters. I looked at the last {LONGEST:,}. "
-    return text, cut if length > LONGEST else ""
+    length, cut = str.__len__(asked), ""
+    if length > LONGEST:
+        cut = f"The text has {length:,} characters. I looked at the last {LONGEST:,}. "
+    return str.__getitem__(asked, slice(max(0, length - LONGEST), length)), cut
 
 
 def _said(text: str, found: list[Entry]) -> str:

@@ -12,12 +12,13 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import chain
 from types import FrameType
 from typing import Any
 
 import torch
 
-from autograd_graphs.looking.saved_tensors import Memory, saved, values_held
+from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import (
     is_a,
@@ -50,12 +51,12 @@ from helpers.clinic.facts import (
     places,
     quoted,
 )
-from helpers.clinic.failed_backward import nameless
+from helpers.clinic.failed_backward import met_nodes, states_of
 from helpers.clinic.hooks import Alive
-from helpers.clinic.nans import dangerous, kind_of, nan_finding
+from helpers.clinic.nans import dangerous, first_name, kind_of, nan_finding
 from helpers.clinic.reach import attributes, parts, reached, spelt
 from helpers.clinic.rounds import in_rounds
-from helpers.clinic.values import Event, Scope, Values, flat, ids_of, targets
+from helpers.clinic.values import Event, Scope, Values, ids_of, nodes_in, placed, set_by
 
 HUGE = 1e4  # a gradient whose norm is this many times that of its weight is told
 MOST_GRADIENTS = 50_000_000  # elements
@@ -76,7 +77,7 @@ class Health:
     def parameters(self) -> dict[str, torch.Tensor]:
         if is_module(self.model):
             return {self.spelt(path): one for path, one in parameters(self.model)}
-        held = {id(one) for one in self.held}
+        held = set(map(id, self.held))
         named = {id(one): name for name, one in reversed(self.names) if id(one) in held}
         return {named.get(id(one), f"parameter {nr}"): one for nr, one in enumerate(self.held)}
 
@@ -100,7 +101,13 @@ class Health:
     @cached_property
     def held(self) -> list[torch.Tensor]:
         """Return the tensors that the optimizer steps."""
-        return [one for group in self.groups for one in group["params"] if is_tensor(one)]
+        things = chain.from_iterable(group["params"] for group in self.groups)
+        return list(filter(is_tensor, things))
+
+    @cached_property
+    def asked(self) -> dict[str, torch.Tensor]:
+        """Return the parameters that ask for a gradient."""
+        return {name: one for name, one in self.parameters.items() if read(one, "requires_grad")}
 
     @cached_property
     def names(self) -> list[tuple[str, torch.Tensor]]:
@@ -112,19 +119,23 @@ class Health:
 
     @cached_property
     def nodes(self) -> list[Any]:
-        return [one for one in self.walk.met if not is_tensor(one)]
+        return met_nodes(self.walk)
 
     @cached_property
     def used(self) -> set[int]:
         """Return the ids of the leaves that the loss leads back to."""
-        return {id(one) for one in self.walk.met if is_tensor(one)}
+        return set(map(id, filter(is_tensor, self.walk.met)))
+
+    @cached_property
+    def ends(self) -> list[tuple[int, int]]:
+        """Return the numbers of what an edge of the graph joins."""
+        return [(one.source, one.target) for one in self.walk.edges if one.target is not None]
 
     @cached_property
     def pairs(self) -> list[tuple[Any, Any]]:
         """Return the nodes of the graph, each with one that it hands its gradient to."""
-        ends = [(one.source, one.target) for one in self.walk.edges if one.target is not None]
         met = self.walk.met
-        return [(met[one], met[other]) for one, other in ends if not is_tensor(met[other])]
+        return [(met[one], met[other]) for one, other in self.ends if not is_tensor(met[other])]
 
     @cached_property
     def modules(self) -> list[tuple[str, torch.nn.Module]]:
@@ -132,18 +143,14 @@ class Health:
 
     @cached_property
     def unreached(self) -> dict[str, torch.Tensor]:
-        asked = [pair for pair in self.parameters.items() if read(pair[1], "requires_grad")]
-        return {name: one for name, one in asked if id(one) not in self.used}
+        return {name: one for name, one in self.asked.items() if id(one) not in self.used}
 
     @cached_property
     def spot(self) -> Spot:
         """Return the place of the question: after all that ran."""
-        body = [
-            (stmt, blocks, place)
-            for place in places(self.space)
-            for stmt, blocks in flat(place.text.tree.body)
-        ]
-        place = body[-1][2] if body else None
+        body, place = [], None
+        for place in places(self.space):
+            body += placed(place.text.tree.body, place)
         return Spot(self.space, Scope(place, body, self.known, is_live=True), len(body))
 
     @cached_property
@@ -155,8 +162,7 @@ class Health:
         """Return what the loss went through, as the learner's lines tell it."""
         values, spot = Values(), self.spot
         for nr in range(len(spot.scope.body) - 1, -1, -1):
-            stmt = spot.scope.body[nr][0]
-            if self.loss_name in [name for name, _ in targets(stmt)]:
+            if self.loss_name in set_by(spot.scope.body[nr][0]):
                 values.statement(spot.scope, nr)
                 break
         return values.events
@@ -176,8 +182,7 @@ class Health:
     @cached_property
     def gradients(self) -> dict[str, torch.Tensor | None]:
         """Return the gradient of each parameter that the loss reaches, computed beside `.grad`."""
-        asked = [pair for pair in self.parameters.items() if read(pair[1], "requires_grad")]
-        wanted = {name: one for name, one in asked if id(one) in self.used}
+        wanted = {name: one for name, one in self.asked.items() if id(one) in self.used}
         self.problem = self.why_not(wanted.values())
         if self.problem or not wanted:
             return {}
@@ -203,8 +208,7 @@ class Health:
         """Say why computing the gradients would change something, or fail; "" if it would not."""
         if hook := self.alive.in_the_way(self.walk.met, self.names):
             return hook
-        memory = Memory(())
-        states = {one.state for node in self.nodes for one in saved(node, nameless, (), memory)}
+        states = set().union(*map(states_of, self.nodes))
         if "freed" in states:
             return SAID["freed"]
         if "packed" in states or "modified" in states:
@@ -215,16 +219,19 @@ class Health:
 
 def dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
     """Return a gradient with all its zeros: an embedding may have a sparse one."""
-    is_sparse = gradient is not None and gradient.layout != torch.strided
-    return gradient.to_dense() if is_sparse else gradient
+    if gradient is None or gradient.layout == torch.strided:
+        return gradient
+    return gradient.to_dense()
 
 
 def findings(health: Health) -> list[Finding]:
     """Return all that is found to be wrong, the gravest first."""
-    checks = (no_tensor, no_graph, *OF_GRAPH) if health.loss is not None else ()
+    checks = OF_STATE
+    if health.loss is not None:
+        checks = (no_tensor, no_graph, *OF_GRAPH, *OF_STATE)
     found: list[Finding] = []
-    for check in (*checks, *OF_STATE):
-        found += list(check(health))
+    for check in checks:
+        found += check(health)
         if found and check in (no_tensor, no_graph):
             break
     return found
@@ -247,13 +254,12 @@ def no_graph(health: Health) -> Iterator[Finding]:
     if not is_tensor(health.loss) or read(health.loss, "requires_grad"):
         return
     name, cuts = health.loss_name, health.of("cut")
-    flags = [read(one, "requires_grad") for one in health.parameters.values()]
     if cuts:
         for cut in cuts[:2]:
             yield finding("loss_cut", [cut], name=name, **of_cut(cut))
     elif not health.records:
         yield finding("loss_grad_mode", calls_of(health.space, "set_grad_enabled"), name=name)
-    elif flags and not any(flags):
+    elif health.parameters and not health.asked:
         yield finding("loss_frozen", lines_with(health.space, "requires_grad")[:2], name=name)
     else:
         yield finding("loss_alone", (), name=name)
@@ -267,28 +273,29 @@ def of_cut(cut: Event) -> dict[str, str]:
 
 def plain_attributes(health: Health) -> Iterator[Finding]:
     """What a module has as an attribute, and not as a part: model.parameters() misses it."""
-    known = {id(one) for one in health.parameters.values()}
-    modules = {id(one) for _, one in health.modules}
+    own = set(map(id, [*health.parameters.values(), *dict(health.modules).values()]))
     for path, module in health.modules:
         for name, thing in attributes(module):
-            held = [thing] if is_tensor(thing) else []
+            kind, made = "plain_layers", ""
+            held = []
             if type(thing) in (list, tuple, dict):
                 held = [one for _, one in parts(name, thing)]
-            if name.startswith("_") or not any(is_lost(one, known, modules) for one in held):
+            if is_tensor(thing):
+                kind, made, held = "plain_tensor", "the result of an operation", [thing]
+                if read(thing, "grad_fn") is None:
+                    made = "a plain tensor"
+            if name.startswith("_") or not any(is_lost(one, own) for one in held):
                 continue
             full, lines = f"{path}.{name}".removeprefix("."), assigned(health.space, name)[:2]
             words = {"name": health.spelt(full), "kind": type_name(thing), "attribute": name}
-            made = "the result of an operation" if held[0] is thing else ""
-            if is_tensor(thing) and read(thing, "grad_fn") is None:
-                made = "a plain tensor"
-            yield finding("plain_tensor" if made else "plain_layers", lines, made=made, **words)
+            yield finding(kind, lines, made=made, **words)
 
 
-def is_lost(thing: Any, known: set[int], modules: set[int]) -> bool:
-    """Say whether a tensor or layer asks for gradients and is no part of the model."""
-    if is_module(thing):
-        return id(thing) not in modules and bool(ids_of(thing))
-    return is_tensor(thing) and bool(ids_of(thing) - known)
+def is_lost(thing: Any, own: set[int]) -> bool:
+    """Say whether a tensor or layer asks for gradients and is none of the model's own."""
+    if not is_module(thing) and not is_tensor(thing):
+        return False
+    return id(thing) not in own and bool(ids_of(thing))
 
 
 def cut_off(health: Health) -> Iterator[Finding]:
@@ -298,7 +305,7 @@ def cut_off(health: Health) -> Iterator[Finding]:
         names = [missing.pop(one) for one in list(missing) if one in cut.ids]
         if names:
             yield finding("cut_off", [cut], names, **of_cut(cut))
-    health.explained = set(health.unreached) - set(missing.values())
+    health.explained = set(health.unreached).difference(missing.values())
 
 
 def unused(health: Health) -> Iterator[Finding]:
@@ -311,16 +318,17 @@ def unused(health: Health) -> Iterator[Finding]:
     if hiding:
         yield finding("hidden", hiding[:2], left, loss=health.loss_name)
         return
-    owners = [head(name.removeprefix(f"{health.model_name}.")) for name in left]
-    lines = [line for owner in owners for line in assigned(health.space, owner)[:1]]
+    lines = []
+    for name in left:
+        owner = head(name.removeprefix(f"{health.model_name}."))
+        lines += assigned(health.space, owner)[:1]
     yield finding("unused", list(dict.fromkeys(lines))[:2], left, loss=health.loss_name)
 
 
 def not_held(health: Health) -> Iterator[Finding]:
     """Parameters that learn and that the optimizer does not have; what it has instead."""
     held, own = set(map(id, health.held)), set(map(id, health.parameters.values()))
-    asked = [pair for pair in health.parameters.items() if read(pair[1], "requires_grad")]
-    missing = [name for name, one in asked if id(one) not in held]
+    missing = [name for name, one in health.asked.items() if id(one) not in held]
     if not missing or not health.groups:
         return
     strange = [one for one in health.held if id(one) not in own]
@@ -341,12 +349,12 @@ def made_and_later(health: Health) -> list[str]:
     made, model = made_at(health.spot, health.name_of(health.optimizer)), health.model_name
     if made is None:
         return []
-    body = health.spot.scope.body
-    after = [nr for nr, one in enumerate(body) if one[0] is made[0]][-1]
-    lines = [made[1].line(made[0])]
-    for stmt, _, place in body[after + 1 :] if model else ():
-        changed = [name for name, _ in targets(stmt) if isinstance(stmt, ast.Assign)]
-        is_part = any(name.partition(".")[0] == model for name in changed)
+    body, lines = health.spot.scope.body, [made[1].line(made[0])]
+    if not model:
+        return lines
+    after = max(nr for nr, one in enumerate(body) if one[0] is made[0])
+    for stmt, _, place in body[after + 1 :]:
+        is_part = isinstance(stmt, ast.Assign) and model in map(head, set_by(stmt))
         is_plain = isinstance(stmt, (ast.Assign, ast.Expr))
         if is_part or (is_plain and "requires_grad" in " ".join(names_in(stmt))):
             lines.append(place.line(stmt))
@@ -368,7 +376,9 @@ def raised(health: Health) -> Iterator[Finding]:
     if not health.raised:
         return
     own = sorted({type_name(one) for one in health.nodes if is_custom(one)})
-    whose = f", whose graph holds {listed(own)} with a backward of your own," if own else ""
+    whose = ""
+    if own:
+        whose = f", whose graph holds {listed(own)} with a backward of your own,"
     error = health.raised.rstrip(".")
     yield finding("raised", (), loss=health.loss_name, whose=whose, error=error)
 
@@ -404,7 +414,9 @@ def zeros(health: Health) -> Iterator[Finding]:
     none = [name for name, one in health.gradients.items() if one is None]
     if none:
         own = sorted({kind_of(one) for one in health.nodes if is_custom(one)})
-        whose = f"your Function {listed(own)}" if own else "a Function"
+        whose = "a Function"
+        if own:
+            whose = f"your Function {listed(own)}"
         yield finding("none_returned", (), none, whose=whose)
     zero = [name for name, one in health.known_gradients.items() if not bool(one.any())]
     if not zero:
@@ -456,11 +468,10 @@ def broadcast(health: Health) -> Iterator[Finding]:
     for nr, node in enumerate(health.walk.met):
         if is_tensor(node) or kind_of(node) not in OF_LOSS:
             continue
-        ends = [one.target for one in health.walk.edges if one.source == nr]
-        near = [health.walk.met[one] for one in ends if one is not None]
+        near = [after for before, after in health.ends if before == nr]
         if len(near) != 1:  # both sides have a graph, so neither is a target
             continue
-        kind, inner = kind_of(node), made_shape(near[0])
+        kind, inner = kind_of(node), made_shape(health.walk.met[near[0]])
         if is_square(inner, made_shape(node)) or (kind != "Sub" and is_square_loss(node, inner)):
             yield broadcast_finding(health, kind, inner)
             return
@@ -475,16 +486,18 @@ def is_square(inner: Any, outer: Any) -> bool:
 
 def is_square_loss(node: Any, inner: Any) -> bool:
     """Say whether a loss saw a column and a row of as many values."""
-    held = [tuple(one.shape) for one in values_held(node).values() if is_tensor(one)]
-    count = inner[0] if inner else 0
-    flat_shapes = {(count, 1), (count,), (1, count)}
-    return count > 1 and any(one != inner and {one, inner} <= flat_shapes for one in held)
+    if not inner or inner[0] < 2:
+        return False
+    flat_shapes = {(inner[0], 1), (inner[0],), (1, inner[0])}
+    held = {tuple(one.shape) for one in values_held(node).values() if is_tensor(one)}
+    return inner in flat_shapes and not held.isdisjoint(flat_shapes - {inner})
 
 
 def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
     events = [one for one in health.of("op") if one.word in OF_LOSS[kind] and one.ids]
-    lines = list(dict.fromkeys(map(str, events)))[:2]
-    name = events[0].name if len(lines) == 1 else ""
+    lines, name = list(dict.fromkeys(map(str, events)))[:2], ""
+    if len(lines) == 1:
+        name = events[0].name
     if kind != "Sub" and shape(health.known.get(name)) != inner:
         name = ""  # of a loss the first argument may be the target
     side = quoted(name, "The side that comes from the model")
@@ -498,7 +511,9 @@ MEANS |= {"BinaryCrossEntropyWithLogits", "BinaryCrossEntropy"}
 def mean_twice(health: Health) -> Iterator[Finding]:
     """A mean over the batch is divided by the batch's size once more."""
     divided = [one for one in health.of("op") if one.word == "Div" and is_by_batch(health, one)]
-    for node, mean in health.pairs if divided else ():
+    if not divided:
+        return
+    for node, mean in health.pairs:
         reduction = getattr(mean, "_saved_reduction", 1)  # 1 is the mean
         if kind_of(node) == "Div" and kind_of(mean) in MEANS and reduction == 1:
             yield finding("mean_twice", list(dict.fromkeys(map(str, divided)))[:2])
@@ -509,8 +524,8 @@ def is_by_batch(health: Health, event: Event) -> bool:
     """Say whether a statement divides by the size of the batch: of how many there are of others,
     such as batches, that is no mistake.
     """
-    for node in ast.walk(event.stmt):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+    for node in nodes_in(event.stmt, ast.BinOp):
+        if isinstance(node.op, ast.Div):
             below = ast.unparse(node.right)
             counted = re.fullmatch(r"len\((\w+)\)", below)
             if counted and is_tensor(health.known.get(counted[1])):
@@ -522,17 +537,16 @@ def is_by_batch(health: Health, event: Event) -> bool:
 
 def stepped_copy(health: Health) -> Iterator[Finding]:
     """The optimizer holds a tensor, and the learner's name means a result computed from it."""
-    named = {id(one) for _, one in health.names}
-    hidden = [one for one in health.held if id(one) not in named]
-    for name, one in health.names if hidden and not health.modules else ():
+    hidden = set(map(id, health.held)) - {id(one) for _, one in health.names}
+    if health.modules:
+        return
+    for name, one in health.names:
         node = read(one, "grad_fn")
-        near = [leaf_of(child) for child, _ in of_node(node, "next_functions")] if node else []
-        if "[" not in name and any(leaf is other for leaf in near for other in hidden):
-            lines = [
-                line
-                for made in (name, health.name_of(health.optimizer))
-                for line in made_line(health.spot, made)
-            ]
+        if node is None or "[" in name:
+            continue
+        if any(id(leaf_of(child)) in hidden for child, _ in of_node(node, "next_functions")):
+            lines = made_line(health.spot, name)
+            lines += made_line(health.spot, health.name_of(health.optimizer))
             yield finding("stepped_copy", lines, name=name)
 
 
@@ -550,7 +564,7 @@ def normalized_twice(health: Health) -> Iterator[Finding]:
         if not word:
             continue
         events = [one for one in health.of("op") if one.word.lower() in (word, f"log_{word}")]
-        name = quoted(next((one.name for one in events if one.name), ""), "its input")
+        name = quoted(first_name(events), "its input")
         lines = list(dict.fromkeys(map(str, events)))[:2]
         yield finding("normalized_twice", lines, loss=loss, word=word, name=name)
         return
@@ -586,7 +600,7 @@ def hooked(health: Health) -> Iterator[Finding]:
         inside = dict(attributes(module))
         for kind in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks"):
             codes = [getattr(one, "__code__", one) for one in inside.get(kind, {}).values()]
-            most = max((codes.count(one) for one in codes), default=0)
+            most = max(map(codes.count, codes), default=0)
             if most > 1:
                 name = health.spelt(path) or type_name(module)
                 lines = calls_of(health.space, *makers)[:2]
@@ -628,18 +642,18 @@ OF_STATE += (in_loops,)
 def summary(health: Health) -> list[str]:
     """Return what is known of the step in figures."""
     told = []
-    count = len(health.parameters)
-    asked = [one for one in health.parameters.values() if read(one, "requires_grad")]
-    if is_tensor(health.loss) and count:
-        frozen = f"; {count - len(asked)} are frozen" if count > len(asked) else ""
-        told.append(
-            f"The loss reaches {len(asked) - len(health.unreached)} of {len(asked)} parameters that "
-            f"ask for a gradient{frozen}."
-        )
+    asked = len(health.asked)
+    frozen = len(health.parameters) - asked
+    if is_tensor(health.loss) and health.parameters:
+        own = asked - len(health.unreached)
+        said = f"The loss reaches {own} of {asked} parameters that ask for a gradient"
+        if frozen:
+            said += f"; {frozen} are frozen"
+        told.append(f"{said}.")
     norms = list(map(norm, health.known_gradients.values()))
     if norms and all(map(math.isfinite, norms)):
         told.append(f"The norms of their gradients: {min(norms):.3g} to {max(norms):.3g}.")
-    return [*told, health.problem] if health.problem else told
+    return list(filter(None, [*told, health.problem]))
 
 
 def examined(model: Any, loss: Any, optimizer: Any, frame: FrameType) -> tuple[list, list[str]]:

@@ -52,11 +52,9 @@ def _show(message: Any, category: type, filename: str, lineno: int, *rest: Any) 
     try:
         frame = _learners(sys._getframe(1))
         if frame is not None:
-            cell = len(cells_in(frame.f_globals)) - 1
-            heard = Heard(
-                category, str(message), frame.f_code, frame.f_lineno, max(cell, 0), frame.f_globals
-            )
-            _LAST[:] = [heard]
+            space = frame.f_globals
+            where = frame.f_code, frame.f_lineno, max(len(cells_in(space)) - 1, 0)
+            _LAST[:] = [Heard(category, str(message), *where, space)]
     except Exception:  # a warning must never fail
         return
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import is_tensor, may_be_stale, read, type_name
-from helpers.answers import code
+from autograd_graphs.looking.torch_private import may_be_stale, read, type_name
 from helpers.clinic.catalogue import SAID
+from helpers.clinic.facts import quoted
 
 OF_MODULES = torch.utils.hooks.BackwardHook.__module__
 
@@ -27,12 +27,11 @@ class Alive:
 
     def __init__(self) -> None:
         things = gc.get_objects()
-        examples = {type(one): one for one in things}  # to ask once for each class
-        kinds = {kind for kind, one in examples.items() if is_tensor(one) or kind is OrderedDict}
-        found = [one for one in things if type(one) in kinds]
-        self.tensors = [one for one in found if type(one) is not OrderedDict]
+        kinds = {kind for kind in set(map(type, things)) if issubclass(kind, torch.Tensor)}
+        self.tensors = [one for one in things if type(one) in kinds]
         known = {id(read(one, "_backward_hooks")) for one in self.tensors}
-        self.hooks = [one for one in found if id(one) not in known and is_hooks(one)]
+        dicts = [one for one in things if type(one) is OrderedDict]
+        self.hooks = [one for one in dicts if id(one) not in known and is_hooks(one)]
 
     def in_the_way(self, met: list[Any], names: Iterable[tuple[str, torch.Tensor]]) -> str:
         """Say which hook a backward through these nodes and leaves may run; "" if none."""
@@ -40,8 +39,8 @@ class Alive:
             return SAID["hook_of_module"]
         for one in self.tensors:
             if read(one, "_backward_hooks") and is_in(one, met):
-                called = next((code(name) for name, tensor in names if tensor is one), "a tensor")
-                return SAID["hook_of_tensor"].format(called)
+                name = next((name for name, tensor in names if tensor is one), "")
+                return SAID["hook_of_tensor"].format(quoted(name, "a tensor"))
         return ""
 
     @contextlib.contextmanager
@@ -60,7 +59,7 @@ class Alive:
     def hidden(self) -> list[OrderedDict[int, Any]]:
         """Return the dicts of hooks that no tensor, and nothing else of Python's, holds."""
         held = set()
-        for owner in gc.get_referrers(*self.hooks) if self.hooks else ():
+        for owner in gc.get_referrers(*self.hooks):
             if owner is not self.hooks:
                 held.update(map(id, gc.get_referents(owner)))
         return [one for one in self.hooks if id(one) not in held]
@@ -87,11 +86,9 @@ def is_in(tensor: torch.Tensor, met: list[Any]) -> bool:
 
 
 def is_hooks(thing: Any) -> bool:
-    """Say whether a thing is a dict as torch keeps hooks in: by the number of their handle. Those
+    """Say whether a dict is one as torch keeps hooks in: by the number of their handle. Those
     through which torch calls the hooks of modules sit on nodes that one can see.
     """
-    if type(thing) is not OrderedDict or not thing or any(type(key) is not int for key in thing):
+    if not thing or set(map(type, thing)) != {int} or not all(map(callable, thing.values())):
         return False
-    if not all(map(callable, thing.values())):
-        return False
-    return not all(getattr(one, "__module__", "") == OF_MODULES for one in thing.values())
+    return any(getattr(one, "__module__", "") != OF_MODULES for one in thing.values())

@@ -33,12 +33,12 @@ def symptoms(kind: str) -> Page:
 
 def contents() -> str:
     """Return the contents of the glossary: a link to each section, and to each word by its letter."""
-    counts = [
-        f"[{title}](<#{lab_name(title)}>) ({len(of_section(section))})"
-        for section, title in SECTIONS.items()
-    ]
+    counts, groups = [], []
+    for section, title in SECTIONS.items():
+        counts.append(f"[{title}](<#{lab_name(title)}>) ({len(of_section(section))})")
     letters = groupby(of_section("term"), key=lambda one: one.name.lstrip("_")[0].upper())
-    groups = [f"**{letter}** {', '.join(map(link, words))}" for letter, words in letters]
+    for letter, words in letters:
+        groups.append(f"**{letter}** {', '.join(map(link, words))}")
     return "\n\n".join([" · ".join(counts), " ".join(groups)])
 
 

@@ -43,10 +43,11 @@ def clue(text: str) -> str:
 
 def _versions(kind: str, shape: str, nr: str | None, maker: str | None, now: str, then: str) -> str:
     ticks = int(now) - int(then)
-    times = "once" if ticks == 1 else f"{ticks} times"
     said = f"The tensor is a {kind} of shape {tuple_of(shape)}. It was saved at version {then} and is at version {now} now"
-    if ticks > 0:
-        said += f", so its counter has moved on {times}"
+    if ticks == 1:
+        said += ", so its counter has moved on once"
+    if ticks > 1:
+        said += f", so its counter has moved on {ticks} times"
     if maker is None:
         return f"{said}. The message names no operation, so it is a leaf, such as a weight or a constant."
     if maker == "AsStrided":

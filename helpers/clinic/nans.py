@@ -12,7 +12,7 @@ from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import is_plain, is_tensor, ran_as, read, type_name
 from helpers.answers import code
-from helpers.clinic.catalogue import DANGERS, Danger
+from helpers.clinic.catalogue import DANGERS
 from helpers.clinic.facts import Finding, finding
 from helpers.clinic.values import Event
 
@@ -74,15 +74,22 @@ def before_it(walk: Walk, maker: str) -> Any:
 
 def nan_finding(events: Sequence[Event], kind: str, line: str, told: str) -> Finding:
     """Tell at which operation NaN began; `line` is where it surely was, "" where nobody knows."""
-    known = DANGERS.get(kind) or Danger(
-        "", "keep the values away from where it has no number", [kind.lower()]
-    )
-    events = [one for one in events if one.word in known.words]
-    exact = [one for one in events if line and one.place.words(one.stmt) in line]
-    events = exact or ([] if line else events)
-    lines = [str(one) for one in events] or ([line] if line else [])
-    name = next((one.name for one in events if one.name), "")
-    where = f"{kind.lower()}{' of ' + code(name) if name else ''}"
-    why = f" {known.why}." if known.why else ""
-    words = {"told": told, "where": where, "why": why, "remedy": known.remedy}
-    return finding("nan", lines[:3], **words)
+    why, remedy, words = "", "keep the values away from where it has no number", [kind.lower()]
+    if kind in DANGERS:
+        known = DANGERS[kind]
+        why, remedy, words = f" {known.why}.", known.remedy, known.words
+    events = [one for one in events if one.word in words]
+    lines = list(map(str, events))
+    if line:
+        events = [one for one in events if one.place.words(one.stmt) in line]
+        lines = list(map(str, events)) or [line]
+    where = kind.lower()
+    name = first_name(events)
+    if name:
+        where += f" of {code(name)}"
+    return finding("nan", lines[:3], told=told, where=where, why=why, remedy=remedy)
+
+
+def first_name(events: Sequence[Event]) -> str:
+    """Return the first name that a learner gave a tensor of some events; "" where none has one."""
+    return next((one.name for one in events if one.name), "")

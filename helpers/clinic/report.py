@@ -30,7 +30,7 @@ from helpers.clinic.errors import (
     traceback_of,
     types_of,
 )
-from helpers.clinic.facts import Facts, Finding, Spot, spot_in
+from helpers.clinic.facts import Facts, Finding, Spot, each, spot_in
 from helpers.clinic.failing_line import scene
 from helpers.clinic.health import examined
 from helpers.clinic.heard import Heard, last_warning, listen
@@ -74,38 +74,54 @@ def diagnose(
 def _checked(model: object, loss: object, optimizer: object) -> Card:
     """Make the card of a health check."""
     found, figures = examined(model, loss, optimizer, caller())
-    lines = []
+    look, word = "right", "I found nothing wrong in this step"
+    if found:
+        count = each(found, "one thing", f"{len(found)} things")
+        look, word = "partly", f"I found {count}"
+    lines = [f"{word}."]
     for nr, one in enumerate(found, 1):
         head, *rest = _lines_of(one)
-        lines += [f"{nr}. {head}" if len(found) > 1 else head, *rest]
-    look = "partly" if found else "right"
-    count = "one thing" if len(found) == 1 else f"{len(found)} things"
-    word = f"I found {count}" if found else "I found nothing wrong in this step"
-    note = SAID["no_loss"] if loss is None else ""
-    return _card(look, word, "", [f"{word}.", *lines, *figures, note])
+        lines += [each(found, head, f"{nr}. {head}"), *rest]
+    lines += figures
+    if loss is None:
+        lines.append(SAID["no_loss"])
+    return _card(look, word, "", lines)
 
 
 def _watched(error: object) -> Card:
     """Make the card of an error whose cell ran once more."""
-    told, new, watch = run_again(error if is_error(error) else last_error())
-    return _nothing(told) if new is None else _of_error(new, told, False, watch)
+    if not is_error(error):
+        error = last_error()
+    told, new, watch = run_again(error)
+    if new is None:
+        return _nothing(told)
+    return _of_error(new, told, False, watch)
 
 
 def _diagnosed(error: object) -> Card:
-    was_given = error is not None
-    if not was_given:
-        error, warned = last_error(), last_warning()
-        if warned is not None and is_newer(warned, error):
-            return _of_warning(warned)
     if error is None:
-        return _nothing(SAID["nothing"])
+        return _of_last(last_error(), last_warning())
     if issubclass(type(error), str):
         return _of_text(str.__getitem__(error, slice(10_000)))
     if not is_error(error):
         return _nothing(SAID["odd"].format(describe(error)))
     read_timed(error)
-    is_past = cells_ran_since(error)
-    return _of_error(error, "" if was_given else _age(error, is_past), is_past is not False)
+    return _of_error(error, "", cells_ran_since(error) is not False)
+
+
+def _of_last(error: BaseException | None, warned: Heard | None) -> Card:
+    """Make the card of the last error or warning: an older error is said to be one."""
+    if warned is not None and is_newer(warned, error):
+        return _of_warning(warned)
+    if error is None:
+        return _nothing(SAID["nothing"])
+    read_timed(error)
+    is_past, note = cells_ran_since(error), ""
+    if is_past is None:
+        note = SAID["perhaps_older"]
+    elif is_past:
+        note = SAID["older"].format(cell_of(error))
+    return _of_error(error, note, is_past is not False)
 
 
 def is_newer(warned: Heard, error: BaseException | None) -> bool:
@@ -130,17 +146,18 @@ def _of_warning(warned: Heard) -> Card:
     facts.heard, facts.cell = spot, warned.cell
     with quietly():
         told = _lines_of(found_in(facts), facts)
+    page = [*told, _lesson(symptom)]
+    if not told:
+        page = [SAID["unknown"]]
+        if symptom is not None:
+            page = [_means(symptom), *_advice(symptom)]
+        if spot:
+            page.insert(0, f"Look at {spot}")
     head = f"{kind}: {first_sentence(text)}"
-    where = [f"Look at {spot}"] if spot and not told else []
-    if told:
-        rest = [_lesson(symptom)]
-    else:
-        rest = [SAID["unknown"]] if symptom is None else [_means(symptom), *_advice(symptom)]
-    now = len(cells_in(warned.space)) - 2
-    is_old = warned.cell and warned.cell < now
-    note = f"The cell before this one gave no warning. This one is from cell [{warned.cell}]."
-    lines = [note if is_old else "", *told, *where, *rest]
-    return _card("partly", kind, first_sentence(text), [head, *lines], [*told, *where, *rest])
+    note = ""
+    if warned.cell and warned.cell < len(cells_in(warned.space)) - 2:
+        note = f"The cell before this one gave no warning. This one is from cell [{warned.cell}]."
+    return _card("partly", kind, first_sentence(text), [head, note, *page], page)
 
 
 def spot_of_warning(warned: Heard) -> Spot | None:
@@ -149,13 +166,6 @@ def spot_of_warning(warned: Heard) -> Spot | None:
         return None
     known = {name: one for name, one in named(warned.space) if not is_ipythons(name)}
     return spot_in(warned.made, warned.line, warned.space, known, warned.cell)
-
-
-def _age(error: BaseException, is_past: bool | None) -> str:
-    """Say that the last error is an older one, or may be; "" if it is not."""
-    if is_past is None:
-        return SAID["perhaps_older"]
-    return SAID["older"].format(cell_of(error)) if is_past else ""
 
 
 def _nothing(text: str) -> Card:
@@ -186,23 +196,26 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         if not symptom and not told:
             continue
         head = error if is_plain_words(error) else one
-        is_same = one is error or is_plain_words(error)
-        origin = [] if is_same else [_origin(one, error)]
-        seen = scene(facts, symptom.look if symptom else "", bool(told)) or _no_scene(error)
+        origin = _origin(one, error)
+        seen = scene(facts, getattr(symptom, "look", ""), bool(told)) or _no_scene(error)
         if told:
             page = _with_scene(told, seen)
-            return _of_head(head, [note, *page, *origin, _lesson(symptom)], [note, *page])
+            return _of_head(head, [note, *page, origin, _lesson(symptom)], [note, *page])
         more = "" if watch else offer(error, text)
-        page = [note, *_page(symptom, clue(text), [*origin, *seen, more])]
+        page = [note, *_page(symptom, clue(text), [origin, *seen, more])]
         first = [note, *seen[:1], _means(symptom), *seen[1:2], more, *_advice(symptom)]
         return _of_head(head, page, first)
     seen = scene(Facts("", traceback_of(error), is_past)) or _no_scene(error)
-    unknown = SAID["interrupted"] if issubclass(type(error), KeyboardInterrupt) else SAID["unknown"]
+    unknown = SAID["unknown"]
+    if issubclass(type(error), KeyboardInterrupt):
+        unknown = SAID["interrupted"]
     return _of_head(error, [note, unknown, *seen])
 
 
 def _origin(one: BaseException, error: BaseException) -> str:
-    """Say how an exception belongs to the one that was raised."""
+    """Say how an exception belongs to the one that was raised; "" of that itself."""
+    if one is error or is_plain_words(error):
+        return ""
     others = len(inside(error))
     if others > 1:
         return f"It is one of the {others} errors in {_head(error)}"
@@ -224,15 +237,20 @@ def _with_scene(told: list[str], seen: list[str]) -> list[str]:
         told.insert(1, led)
     line = where.partition(": ")[2]
     if any(one.endswith(f": {line}") for one in told):
-        where = "The tensors of that line as they are now:" if tensors else ""
+        where = ""
+        if tensors:
+            where = "The tensors of that line as they are now:"
     return [*told, where, *tensors]
 
 
 def _finding(facts: Facts, watch: Watch | None) -> list[str]:
     """Return what the facts say of an error: what happened, where, and what to try."""
+    found = None
     try:
         with quietly():
-            found = (found_again(facts, watch) if watch else None) or found_in(facts)
+            if watch:
+                found = found_again(facts, watch)
+            found = found or found_in(facts)
     except Exception:  # whatever a program is like: what is known without it is still said
         return []
     return _lines_of(found, facts)
@@ -241,7 +259,9 @@ def _finding(facts: Facts, watch: Watch | None) -> list[str]:
 def _lines_of(found: Finding | None, facts: Facts | None = None) -> list[str]:
     if found is None:
         return []
-    lines = [facts.told(line) for line in found.lines] if facts else found.lines
+    lines = found.lines
+    if facts:
+        lines = map(facts.told, lines)
     lines = [f"Look at {line}" for line in dict.fromkeys(lines)][:MOST_LINES]
     return [found.what, *lines, f"Try: {found.remedy}."]
 
@@ -250,11 +270,15 @@ def _no_scene(error: BaseException) -> list[str]:
     """Say why no line is shown; nothing of a warning, which has none."""
     if issubclass(type(error), Warning):
         return []
-    return ["", SAID["no_traceback"] if traceback_of(error) is None else SAID["no_line"]]
+    if traceback_of(error) is None:
+        return ["", SAID["no_traceback"]]
+    return ["", SAID["no_line"]]
 
 
 def _of_head(error: BaseException, lines: list[str], first: Sequence[str] = ()) -> Card:
-    look = "partly" if issubclass(type(error), Warning) else "wrong"
+    look = "wrong"
+    if issubclass(type(error), Warning):
+        look = "partly"
     sentence = first_sentence(text_of(error))
     return _card(look, types_of(error)[0], sentence, [_head(error), *lines], first)
 
@@ -288,8 +312,8 @@ def _card(look: str, word: str, title: str, lines: list[str], first: Sequence[st
 
     As HTML it begins with the lines `first`: what they leave out may be folded.
     """
-    head, *rest = [line for line in lines if line]
-    first = [line for line in first if line]
+    head, *rest = filter(None, lines)
+    first = list(filter(None, first))
     text = "\n".join(fold(bare(line)) for line in [head, *rest])
     body = [*first, *[line for line in rest if line not in first]]
     return Card(look, word, title, "\n".join(body), text)

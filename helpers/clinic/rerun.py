@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from types import CodeType
 from typing import Any
 
@@ -28,7 +29,7 @@ from autograd_graphs.looking.torch_private import (
     type_name,
 )
 from autograd_graphs.looking.variable_names import variables
-from helpers.clinic.catalogue import CUTS, FINDINGS, SAID, Cut
+from helpers.clinic.catalogue import CUTS, FINDINGS, SAID
 from helpers.clinic.causes import found_in, instead_of_edit, read_flag
 from helpers.clinic.detectors import nodes_of, spoilt_by
 from helpers.clinic.errors import cell_of
@@ -91,14 +92,20 @@ class Watch(TorchFunctionMode):
             if version != read(one, "_version") and (memory := memory_of(one)):
                 edit = self.named(seen, one, frame)
                 self.edits.setdefault(memory[0], deque(maxlen=MOST_EDITS)).append(edit)
+        self.note_ends(seen, given, made, frame)
+
+    def note_ends(self, seen: Seen, given: list, made: list, frame: Any) -> None:
+        """Keep the line at which graphs end: of results without one, of a number or an array."""
         end = next((self.lost[one] for one in given if one in self.lost), None)
-        asking = next((one for one in given if read_flag(one)), None)
-        if asking is not None and (word in VALUES or any(not read_flag(one) for one in made)):
+        asking = next(filter(read_flag, given), None)
+        if asking is not None and (seen.word in VALUES or not all(map(read_flag, made))):
             end = self.named(seen, asking, frame)
-        for one in made if end else ():
+        if end is None:
+            return
+        for one in made:
             if not read_flag(one):
                 self.lost[one] = end
-        if word in VALUES and end:
+        if seen.word in VALUES:
             self.left = end
 
     def named(self, seen: Seen, tensor: torch.Tensor, frame: Any) -> Seen:
@@ -115,13 +122,17 @@ def tensors_in(things: Iterable[Any]) -> Iterator[torch.Tensor]:
 
 
 def node_of(tensor: torch.Tensor) -> Any:
-    return None if may_be_stale(tensor) else read(tensor, "grad_fn")
+    if may_be_stale(tensor):
+        return None
+    return read(tensor, "grad_fn")
 
 
 def word_of(func: Any) -> str:
     """Return the name of an operation; of an attribute that is read, that of the attribute."""
     name = getattr(func, "__name__", "")
-    return getattr(func.__self__, "__name__", name) if name == "__get__" else name
+    if name == "__get__":
+        return getattr(func.__self__, "__name__", name)
+    return name
 
 
 def mark_nodes(seen: Seen, made: list[torch.Tensor], ends: list[Any]) -> None:
@@ -161,7 +172,9 @@ def run_again(error: BaseException | None) -> tuple[str, BaseException | None, W
     watch = Watch()
     new = run_watched(made, shell.user_ns, watch)
     told = f"I ran {cells(numbers)} once more and watched."
-    return (told, new, watch) if new else (f"{told} {SAID['ended']}", None, None)
+    if new is None:
+        return f"{told} {SAID['ended']}", None, None
+    return told, new, watch
 
 
 def compiled(shell: Any, source: str, number: int) -> CodeType:
@@ -191,7 +204,9 @@ def cells_to_run(error: BaseException | None) -> list[int]:
     """Return the numbers of the cell of an error, and before it of the one that made the graph it
     began with; none where it came from no cell.
     """
-    number = cell_of(error) if error is not None and shell_here() else None
+    if error is None or shell_here() is None:
+        return []
+    number = cell_of(error)
     if number is None:
         return []
     space = shell_here().user_ns
@@ -215,7 +230,9 @@ def cells(numbers: list[int]) -> str:
 
 def offer(error: BaseException, text: str) -> str:
     """Return the sentence that offers to run the cell once more, where that would tell more."""
-    numbers = cells_to_run(error) if any(form in text for form in FORMS) else []
+    if not any(form in text for form in FORMS):
+        return ""
+    numbers = cells_to_run(error)
     if not numbers:
         return ""
     trains = each(numbers, "it trains, it trains", "they train, they train")
@@ -236,7 +253,9 @@ def found_again(facts: Facts, watch: Watch) -> Finding | None:
 
 
 def spot_at(facts: Facts, seen: Seen | None) -> Spot | None:
-    return spot_in(seen.made, seen.line, seen.space, {}, facts.cell) if seen else None
+    if seen is None:
+        return None
+    return spot_in(seen.made, seen.line, seen.space, {}, facts.cell)
 
 
 def maker(node: Any) -> Seen | None:
@@ -248,10 +267,11 @@ def edited(facts: Facts, watch: Watch) -> Finding | None:
     for node in nodes_of(facts.call.roots):
         _, places = spoilt_by([node])
         seen = maker(node)
-        edits = [one for place in places for one in watch.edits.get(place, ())]
-        later = [one for one in edits if seen is None or one.order > seen.order]
-        if later and (spot := spot_at(facts, later[0])):
-            return edit_told(node, spot_at(facts, seen), later[0], spot)
+        edits = chain.from_iterable(watch.edits.get(place, ()) for place in places)
+        later = next((one for one in edits if seen is None or one.order > seen.order), None)
+        spot = spot_at(facts, later)
+        if spot:
+            return edit_told(node, spot_at(facts, seen), later, spot)
     return None
 
 
@@ -271,27 +291,32 @@ def freed(facts: Facts, watch: Watch) -> Finding | None:
     own = perhaps_freed_by(facts.call, ())
     if own is None:
         return None
-    ids = {id(one) for one in own}
-    gone = [one for one in nodes_of(facts.call.roots) if is_freed(one) and id(one) not in ids]
-    if not gone:
+    ids, nodes = set(map(id, own)), nodes_of(facts.call.roots)
+    gone = next((one for one in nodes if id(one) not in ids and is_freed(one)), None)
+    if gone is None:
         return None
-    if spot := spot_at(facts, maker(gone[0])):
+    if spot := spot_at(facts, maker(gone)):
         return finding("freed_here", [spot, facts.spot])
-    return found_in(facts) or finding("freed_elsewhere", [facts.spot], node=type_name(gone[0]))
+    return found_in(facts) or finding("freed_elsewhere", [facts.spot], node=type_name(gone))
 
 
 def lost(facts: Facts, watch: Watch) -> Finding | None:
     """Tell at which line the value that backward() starts from left its graph."""
-    root = next((one for one in facts.call.roots if one in watch.lost), None)
-    seen = watch.left if root is None else watch.lost[root]
+    kind, seen = "lost_before", watch.left
+    for root in facts.call.roots:
+        if root in watch.lost:
+            kind, seen = "lost_seen", watch.lost[root]
+            break
     spot = spot_at(facts, seen)
     if spot is None:
         return None
-    cut = CUTS.get("compare" if seen.word in COMPARE else seen.word)
-    cut = cut or Cut(
-        f"{seen.word}() gives a result that has no graph", "leave that out before the loss"
-    )
-    why = cut.why if seen.records else "grad mode is off there, so no graph is recorded"
-    kind = "lost_before" if root is None else "lost_seen"
+    word = seen.word
+    why, remedy = f"{word}() gives a result that has no graph", "leave that out before the loss"
+    if word in COMPARE:
+        word = "compare"
+    if word in CUTS:
+        why, remedy = CUTS[word].why, CUTS[word].remedy
+    if not seen.records:
+        why = "grad mode is off there, so no graph is recorded"
     where = quoted(seen.name, "this line")
-    return finding(kind, [spot], where=where, why=why, remedy=cut.remedy)
+    return finding(kind, [spot], where=where, why=why, remedy=remedy)

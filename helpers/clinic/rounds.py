@@ -5,9 +5,9 @@ steps, and what it keeps. Source is read and never run.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from autograd_graphs.looking.torch_private import is_a
 from helpers.clinic.earlier_lines import LOOPS, heads
 from helpers.clinic.facts import places
 from helpers.clinic.sources import Place
-from helpers.clinic.values import called, dotted, flat, mentions, owner_of, targets
+from helpers.clinic.values import called, dotted, flat, mentions, nodes_in, set_by
 
 LEARNING = (torch.nn.Module, torch.optim.Optimizer)
 SCALARS = {"item", "tolist", "detach", "numpy", "float", "int", "len"}
@@ -41,10 +41,6 @@ class Act:
     call: ast.Call
     block: tuple[ast.stmt, ...]
 
-    @property
-    def is_retaining(self) -> bool:
-        return self.kind == "backward" and "retain_graph=True" in ast.unparse(self.call)
-
     def habit(self, kind: str, place: Place) -> Habit:
         return Habit(kind, self.name, place.line(self.stmt))
 
@@ -57,27 +53,35 @@ def in_rounds(health: Any) -> list[Habit]:
     learning = {name for name, one in health.known.items() if is_a(one, LEARNING)}
     later: set[str] = set()  # of those, what cells after the loop made anew
     for place in reversed(places(health.space)):
-        known = [pair for pair in loops(place.text.tree) if is_about(health, [*acts_in(pair[1])])]
-        if known:
-            found = [habits(place, *pair) for pair in known if not later & names_read(pair[0])]
-            return list(dict.fromkeys(habit for one in found for habit in one))
+        found, is_newest = [], False
+        for loop, body in loops(place.text.tree):
+            if is_about(health, acts_in(body)):
+                is_newest = True
+                if later.isdisjoint(names_read(loop)):
+                    found += habits(place, loop, body)
+        if is_newest:
+            return list(dict.fromkeys(found))
         later |= learning & made_in(place.text.tree)
     return []
 
 
 def made_in(tree: ast.Module) -> set[str]:
     """Return the names that a cell gives a value."""
-    return {name for stmt, _ in flat(tree.body) for name, _ in targets(stmt)}
+    return set(chain.from_iterable(set_by(stmt) for stmt, _ in flat(tree.body)))
 
 
 def names_read(loop: ast.stmt) -> set[str]:
     """Return the names that a loop needs from before it."""
-    names = [node for node in ast.walk(loop) if isinstance(node, ast.Name)]
-    made = {one.id for one in names if isinstance(one.ctx, ast.Store)}
-    return {one.id for one in names if isinstance(one.ctx, ast.Load)} - made
+    read, made = set(), set()
+    for node in nodes_in(loop, ast.Name):
+        if isinstance(node.ctx, ast.Load):
+            read.add(node.id)
+        if isinstance(node.ctx, ast.Store):
+            made.add(node.id)
+    return read - made
 
 
-def is_about(health: Any, acts: list[Act]) -> bool:
+def is_about(health: Any, acts: Iterable[Act]) -> bool:
     """Say whether a loop steps the optimizer in question, or goes back from the loss."""
     known = health.known
     for act in acts:
@@ -99,33 +103,44 @@ def loops(tree: ast.AST) -> Iterator[tuple[Any, list[tuple[ast.stmt, tuple[ast.s
 
 def habits(place: Place, loop: ast.stmt, body: list) -> Iterator[Habit]:
     acts = list(acts_in(body))
-    if not any(act.kind == "backward" for act in acts):
+    back = [act for act in acts if act.kind == "backward"]
+    if not back:
         return
+    local = names_bound(loop, body)
+    for habit in kept(place, body):
+        if habit.name.partition(".")[0] not in local:
+            yield habit
     inner = {stmt for stmt, _ in body if isinstance(stmt, LOOPS)}
-    is_outer = any(act.kind == "backward" and inner & set(act.block) for act in acts)
-    is_function = isinstance(loop, ast.FunctionDef)
-    local = names_bound(loop, body) if is_function else set()
-    yield from [one for one in kept(place, body) if one.name.partition(".")[0] not in local]
-    if not is_outer:
-        yield from order(place, acts, body, is_function)
+    if all(inner.isdisjoint(act.block) for act in back):
+        yield from order(place, acts, body, isinstance(loop, ast.FunctionDef))
+        for act in back_twice(acts, body):
+            yield act.habit("back_twice", place)
+        for act in back:
+            if "retain_graph=True" in ast.unparse(act.call):
+                yield act.habit("retained", place)
 
 
-def names_bound(function: ast.FunctionDef, body: list) -> set[str]:
+def names_bound(loop: ast.stmt, body: list) -> set[str]:
     """Return the names that belong to a function: a global of such a name is another thing."""
-    names = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
-    return names | {name for stmt, _ in body for name, _ in targets(stmt) if not grows(stmt)}
+    if not isinstance(loop, ast.FunctionDef):
+        return set()
+    names = {one.arg for one in nodes_in(loop.args, ast.arg)}
+    for stmt, _ in body:
+        if not grows(stmt):
+            names.update(set_by(stmt))
+    return names
 
 
 def acts_in(body: list) -> Iterator[Act]:
     for stmt, block in body:
         for call in filter(is_call, heads(stmt)):
             if kind := kind_of(call):
-                yield Act(kind, owner_of(call), stmt, call, block)
+                yield Act(kind, dotted(call), stmt, call, block)
 
 
 def kind_of(call: ast.Call) -> str:
     word = called(call)
-    if word == "step" and "sched" in owner_of(call).lower():
+    if word == "step" and "sched" in dotted(call).lower():
         return "schedule"
     return {"zero_grad": "zero", "backward": "backward", "step": "step"}.get(word, "")
 
@@ -136,52 +151,48 @@ def order(place: Place, acts: list[Act], body: list, is_function: bool) -> Itera
     """
     kinds = [act.kind for act in acts]
     back = kinds.index("backward")
-    step = kinds.index("step", back) if "step" in kinds[back:] else -1
-    for act in acts[back + 1 : max(step, 0)]:
-        if act.kind == "zero" and act.name == acts[step].name:
-            yield act.habit("emptied", place)
+    has_step_after = "step" in kinds[back:]
+    if has_step_after:
+        step = kinds.index("step", back)
+        for act in acts[back + 1 : step]:
+            if act.kind == "zero" and act.name == acts[step].name:
+                yield act.habit("emptied", place)
     if not is_function and "step" in kinds:
-        if step > back and "zero" not in kinds and not empties(body):
+        if has_step_after and "zero" not in kinds and not empties(body):
             yield acts[back].habit("never_emptied", place)
         if is_not_divided(acts[back], acts[kinds.index("step")], body):
             yield acts[back].habit("not_divided", place)
-    yield from [act.habit("back_twice", place) for act in back_twice(acts, body)]
-    yield from [act.habit("retained", place) for act in acts if act.is_retaining]
 
 
 def back_twice(acts: list[Act], body: list) -> Iterator[Act]:
     """Yield the calls that go back from a loss once more, without computing it anew."""
     back = [act for act in acts if act.kind == "backward" and act.name]
     for first, second in pairwise(back):
-        between = [one for one, _ in body if first.stmt.lineno < one.lineno <= second.stmt.lineno]
-        made = {name for stmt in between for name, _ in targets(stmt)}
-        is_same = first.name == second.name and first.block == second.block
-        if is_same and first.name not in made:
+        lines = range(first.stmt.lineno + 1, second.stmt.lineno + 1)
+        is_anew = any(one.lineno in lines and first.name in set_by(one) for one, _ in body)
+        if first.name == second.name and first.block == second.block and not is_anew:
             yield second
 
 
 def is_not_divided(back: Act, step: Act, body: list) -> bool:
     """Say whether gradients of several rounds are added up, and nothing divides the loss."""
-    tests = [one.test for one in step.block if isinstance(one, ast.If)]
-    is_each = not any(holds(test, ast.Mod) for test in tests)
+    is_each = not any(isinstance(one, ast.If) and nodes_in(one.test, ast.Mod) for one in step.block)
     if is_each or len(back.block) >= len(step.block):
         return False
-    return not any(holds(stmt, ast.Div) for stmt, _ in body)
-
-
-def holds(tree: ast.AST, kind: type) -> bool:
-    return any(isinstance(node, kind) for node in ast.walk(tree))
+    return not any(nodes_in(stmt, ast.Div) for stmt, _ in body)
 
 
 def empties(body: list) -> bool:
     """Say whether a loop empties gradients in another way: p.grad = None, or zero_()."""
-    nodes = [node for stmt, _ in body for node in ast.walk(stmt)]
-    return any(getattr(node, "attr", "") == "grad" for node in nodes)
+    attributes = chain.from_iterable(nodes_in(stmt, ast.Attribute) for stmt, _ in body)
+    return any(node.attr == "grad" for node in attributes)
 
 
 def grows(stmt: ast.stmt) -> bool:
     """Say whether a statement puts something into a list."""
-    func = stmt.value.func if isinstance(stmt, ast.Expr) and is_call(stmt.value) else None
+    if not isinstance(stmt, ast.Expr) or not is_call(stmt.value):
+        return False
+    func = stmt.value.func
     return isinstance(func, ast.Attribute) and func.attr in ("append", "extend")
 
 

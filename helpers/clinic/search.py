@@ -59,10 +59,10 @@ def search(text: str) -> list[Entry]:
     meant = [meanings(word) for word in dict.fromkeys(typed)]
     pairs = set(_features(decisive(text))) - set(map(stem, typed))
     needed = coverage_needed(meant, is_message(text))
-    scored = [(score(meant, pairs, one, needed), one.entry) for one in indexed()]
-    least = NEAR_BEST * max(points for points, _ in scored)
-    chosen = [pair for pair in scored if pair[0] and pair[0] >= least]
-    ranked = [entry for _, entry in sorted(chosen, key=lambda pair: -pair[0])]
+    points = {one.entry: score(meant, pairs, one, needed) for one in indexed()}
+    least = NEAR_BEST * max(points.values())
+    chosen = [entry for entry in points if points[entry] and points[entry] >= least]
+    ranked = sorted(chosen, key=points.get, reverse=True)
     return list(dict.fromkeys([*messages_in(text), *_named(text, meant), *ranked]))[:MOST]
 
 
@@ -71,12 +71,12 @@ def messages_in(text: str) -> list[Entry]:
     lines are broken; the longest first.
     """
     whole = normal(text)
-    found = []
+    longest = {}
     for one in indexed():
         if one.entry.section in ("error", "warning"):
-            found += [(len(name), one.entry) for name in one.names if name in whole]
-    found.sort(key=lambda pair: -pair[0])
-    return list(dict.fromkeys(entry for _, entry in found))
+            longest[one.entry] = max([len(name) for name in one.names if name in whole], default=0)
+    found = list(filter(longest.get, longest))
+    return sorted(found, key=longest.get, reverse=True)
 
 
 def is_message(text: str) -> bool:
@@ -87,10 +87,11 @@ def is_message(text: str) -> bool:
 def nearest(text: str, count: int = 3) -> list[Entry]:
     """Return the terms whose names are most like a text."""
     asked = normal(text)[:100]
-    terms = [one for one in entries() if one.section == "term"]
-    alike = [SequenceMatcher(None, asked, normal(one.name), False).ratio() for one in terms]
-    ranked = sorted(zip(alike, terms, strict=True), key=lambda pair: -pair[0])
-    return [one for _, one in ranked[:count]]
+    alike = {}
+    for one in entries():
+        if one.section == "term":
+            alike[one] = SequenceMatcher(None, asked, normal(one.name), False).ratio()
+    return sorted(alike, key=alike.get, reverse=True)[:count]
 
 
 def decisive(text: str) -> str:
@@ -101,7 +102,9 @@ def decisive(text: str) -> str:
     if raised:
         message = text[raised[-1].end() :].split("\n\n")[0].strip(" :\n")
         return message or raised[-1][0]
-    return text if len(text.split()) <= 60 else text.strip().splitlines()[-1]
+    if len(text.split()) > 60:
+        return text.strip().splitlines()[-1]
+    return text
 
 
 def normal(text: str) -> str:
@@ -113,8 +116,11 @@ def words_of(text: str) -> list[str]:
     """Return the words of a text in lower case, names of code in parts, without the commonest."""
     written = re.sub(r"(?<=\w)'(?=\w)", "", text.translate(QUOTES))
     written = INPLACE.sub(" inplace ", written)
-    words = [word for word in WORD.findall(written) if word.lower() not in COMMON]
-    return [part.lower() for word in words for part in PARTS.split(word) if part]
+    words = []
+    for word in WORD.findall(written):
+        if word.lower() not in COMMON:
+            words += [part.lower() for part in PARTS.split(word) if part]
+    return words
 
 
 def stem(word: str) -> str:
@@ -148,9 +154,9 @@ def _features(text: str) -> Iterator[str]:
     """Return the stems of a text, its names of code in one piece, and its pairs of neighbours."""
     stems = list(map(stem, words_of(text)))
     yield from stems
-    yield from (f"{one} {other}" for one, other in pairwise(stems))
-    named = (word for word in WORD.findall(text) if PARTS.search(word))
-    yield from (stem(PARTS.sub("", word).lower()) for word in named)
+    yield from map(" ".join, pairwise(stems))
+    for word in filter(PARTS.search, WORD.findall(text)):
+        yield stem(PARTS.sub("", word).lower())
 
 
 @cache
@@ -199,7 +205,9 @@ def coverage_needed(meant: list[dict[str, float]], is_message: bool) -> float:
     """Return how much of what was typed an entry must speak of, as a part of 1."""
     if any(not subject().isdisjoint(forms) for forms in meant):
         return ENOUGH
-    return MORE_THAN_ALL if is_message else MOSTLY
+    if is_message:
+        return MORE_THAN_ALL
+    return MOSTLY
 
 
 def score(meant: list[dict[str, float]], pairs: set[str], one: Index, needed: float) -> float:
@@ -207,19 +215,23 @@ def score(meant: list[dict[str, float]], pairs: set[str], one: Index, needed: fl
     points, covered, whole = 0.0, 0.0, 0.0
     for forms in meant:
         best = max(_points(form, one) * factor for form, factor in forms.items())
-        known = [form for form in forms if form in frequencies()]
-        rareness = rarity(known[0]) if known else UNKNOWN
+        rareness = next((rarity(form) for form in forms if form in frequencies()), UNKNOWN)
         points, whole = points + best, whole + rareness
-        covered += rareness if best else 0.0
+        if best:
+            covered += rareness
     if not covered or covered < needed * whole:
         return 0.0
     points += PAIR * sum(_points(pair, one) for pair in pairs)
-    return points * (TERM if one.entry.section == "term" else 1.0)
+    if one.entry.section == "term":
+        points *= TERM
+    return points
 
 
 def _points(feature: str, one: Index) -> float:
-    weight = one.weights.get(feature, 0.0)
-    return rarity(feature) * weight / (weight + 1) if weight else 0.0
+    weight = one.weights.get(feature)
+    if not weight:
+        return 0.0
+    return rarity(feature) * weight / (weight + 1)
 
 
 def _named(text: str, meant: list[dict[str, float]]) -> list[Entry]:
@@ -227,9 +239,11 @@ def _named(text: str, meant: list[dict[str, float]]) -> list[Entry]:
     the fewest words beside it.
     """
     asked = normal(text).removesuffix("()")
-    known = [forms for forms in meant if any(form in frequencies() for form in forms)]
+    known = [forms for forms in meant if not frequencies().keys().isdisjoint(forms)]
+    if not meant or 2 * len(known) < len(meant):
+        return []
     found = []
-    for one in indexed() if 2 * len(known) >= len(meant) > 0 else ():
+    for one in indexed():
         others = [len(name) - len(known) for name in one.named if _bears(name, known)]
         if others and (min(others) <= 0 or one.entry.section == "term"):
             is_spelt_so = asked in [name.removesuffix("()") for name in one.names]

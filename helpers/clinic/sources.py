@@ -35,7 +35,9 @@ class Place:
         return f"{self.where(stmt)}: {code(self.words(stmt))}"
 
     def where(self, stmt: ast.stmt) -> str:
-        return f"line {stmt.lineno}" + (f" of cell [{self.cell}]" if self.cell else "")
+        if self.cell:
+            return f"line {stmt.lineno} of cell [{self.cell}]"
+        return f"line {stmt.lineno}"
 
     def words(self, stmt: ast.stmt) -> str:
         return visible(self.text.lines[stmt.lineno - 1].strip(), LONGEST)
@@ -61,7 +63,9 @@ def body_of(made: CodeType, cells: tuple[str, ...]) -> tuple[Place, Any] | None:
     tree = scope_of(place.text.tree, made)
     if tree is None and made.co_name.startswith("<"):  # a lambda, or `... for ... in ...`
         tree = around(place.text.tree, made.co_firstlineno)
-    return None if tree is None else (place, tree)
+    if tree is None:
+        return None
+    return place, tree
 
 
 def around(module: ast.Module, number: int) -> Any:
@@ -85,19 +89,21 @@ def is_as_it_ran(made: CodeType, number: int) -> bool:
 @lru_cache(maxsize=256)
 def place_of(lines: tuple[str, ...], cells: tuple[str, ...]) -> Place | None:
     bare = [line.rstrip("\r\n") for line in lines]
+    if not bare:
+        return None
     try:
         text = Text(bare)
     except (SyntaxError, ValueError):
         return None
-    same = [nr for nr, cell in enumerate(cells) if bare and cell.splitlines() == bare]
-    return Place(text, same[-1] if same else 0) if bare else None
+    same = [nr for nr, cell in enumerate(cells) if cell.splitlines() == bare]
+    return Place(text, max(same, default=0))
 
 
 def cells_in(space: dict[str, Any]) -> tuple[str, ...]:
     cells = dict.get(space, "In")
-    if type(cells) is not list or any(type(cell) is not str for cell in cells):
-        return ()
-    return tuple(cells)
+    if type(cells) is list and set(map(type, cells)) <= {str}:
+        return tuple(cells)
+    return ()
 
 
 def cells_before(cells: tuple[str, ...]) -> list[Place]:

@@ -26,7 +26,7 @@ DEEPEST = 24  # calls within calls
 MOST_EVENTS = 300
 MOST_LOOPED = 30  # modules of one loop
 MOST_ENTRIES = 100  # of one list or dict
-MODES = {"no_grad", "inference_mode", "set_grad_enabled"}
+MODES = {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled"}
 BUILTINS = {"float": "float()", "int": "int()"}
 ABOUT = {"shape", "size", "dtype", "device", "ndim", "dim", "numel", "len", "grad", "range"}
 ABOUT |= {"zeros_like", "ones_like", "rand_like", "randn_like", "isnan", "isfinite", "print"}
@@ -78,8 +78,15 @@ def flat(body: Sequence[ast.stmt], blocks: tuple[ast.stmt, ...] = ()) -> Iterato
                 yield from flat(inner, (*blocks, stmt))
 
 
+def placed(body: Sequence[ast.stmt], place: Place) -> list[tuple]:
+    """Return the statements of a source in order, as a scope holds them."""
+    return [(stmt, blocks, place) for stmt, blocks in flat(body)]
+
+
 def dotted(expr: ast.AST | None) -> str:
-    """Return "a.b" of a name or an attribute, of what a subscript takes from; else ""."""
+    """Return "a.b" of a name or an attribute, of what a subscript takes from, of what has the
+    method that is called; else "".
+    """
     if isinstance(expr, ast.Name):
         return expr.id
     if isinstance(expr, (ast.Subscript, ast.Starred)):
@@ -98,13 +105,18 @@ def called(expr: ast.expr) -> str:
     return getattr(func, "attr", getattr(func, "id", ""))
 
 
-def owner_of(call: ast.Call) -> str:
-    """Return what the learner calls the owner of a method; "" of a function."""
-    return dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-
-
 def first_given(call: ast.Call) -> str:
-    return dotted(call.args[0]) if call.args else ""
+    return next(map(dotted, call.args), "")
+
+
+def nodes_in(tree: ast.AST, kind: Any) -> list[Any]:
+    """Return the syntax nodes of a kind in a tree."""
+    return [one for one in ast.walk(tree) if isinstance(one, kind)]
+
+
+def set_by(stmt: ast.stmt) -> list[str]:
+    """Return the names that a statement gives a value to."""
+    return [name for name, _ in targets(stmt)]
 
 
 def targets(stmt: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
@@ -115,8 +127,8 @@ def targets(stmt: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     elif isinstance(stmt, (ast.AnnAssign, ast.AugAssign)) and stmt.value is not None:
         yield dotted(stmt.target), stmt.value
     elif isinstance(stmt, (ast.For, ast.AsyncFor)):
-        names = [node.id for node in ast.walk(stmt.target) if isinstance(node, ast.Name)]
-        yield from ((name, stmt.iter) for name in names)
+        for name in nodes_in(stmt.target, ast.Name):
+            yield name.id, stmt.iter
     elif isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
         yield from filled(stmt.value)
 
@@ -181,22 +193,25 @@ class Values:
 
     def _arithmetic(self, scope: Scope, expr: ast.BinOp, stop: int) -> frozenset[int]:
         word = type(expr.op).__name__
-        power = expr.right.value if isinstance(expr.right, ast.Constant) else 0
         came = self._all(scope, expr, stop)
-        is_plain = word == "Sub" and self._is_number(scope, expr.right)
-        if (word in ("Div", "Sub") and not is_plain) or (word == "Pow" and power < 1):
-            has_way = self.of(scope, expr.left, stop)
-            side = expr.left if has_way or word != "Sub" else expr.right
-            is_name = word != "Sub" or isinstance(side, (ast.Name, ast.Attribute))
-            self._note("op", word, self._operand(side) if is_name else "", came)
+        is_difference = word == "Sub" and not self._is_number(scope, expr.right)
+        if is_difference or word == "Div" or (word == "Pow" and is_root(expr.right)):
+            side = expr.left
+            if not self.of(scope, side, stop) and is_difference:
+                side = expr.right
+            name = self._operand(side)
+            if is_difference and not isinstance(side, (ast.Name, ast.Attribute)):
+                name = ""
+            self._note("op", word, name, came)
         return came
 
     def _is_number(self, scope: Scope, expr: ast.AST) -> bool:
         """Say whether an expression is made of plain numbers alone."""
         if isinstance(expr, ast.BinOp):
             return self._is_number(scope, expr.left) and self._is_number(scope, expr.right)
-        thing = expr.value if isinstance(expr, ast.Constant) else self.thing(scope, expr)
-        return isinstance(thing, (int, float))
+        if isinstance(expr, ast.Constant):
+            return isinstance(expr.value, (int, float))
+        return isinstance(self.thing(scope, expr), (int, float))
 
     def at(self, scope: Scope, expr: ast.AST, nr: int) -> frozenset[int]:
         """Follow an expression that stands in a statement."""
@@ -226,12 +241,11 @@ class Values:
         inner = dict(scope.inner)
         for part in expr.generators:
             came = self.of(scope, part.iter, stop)
-            for node in ast.walk(part.target):
-                if isinstance(node, ast.Name):
-                    inner[node.id] = came
+            inner |= {node.id: came for node in nodes_in(part.target, ast.Name)}
         within = replace(scope, inner=inner)
-        made = expr.value if isinstance(expr, ast.DictComp) else expr.elt
-        return self.of(within, made, stop)
+        if isinstance(expr, ast.DictComp):
+            return self.of(within, expr.value, stop)
+        return self.of(within, expr.elt, stop)
 
     def _name(self, scope: Scope, name: str, stop: int) -> frozenset[int]:
         if name in scope.inner:
@@ -248,18 +262,20 @@ class Values:
         if is_bound and scope.is_live and is_tensor(thing) and read(thing, "is_leaf"):
             found |= ids_of(thing)  # whatever line made it, gradients end there
         if not is_bound:
-            found = scope.given[name] if name in scope.given else ids_of(thing)
+            found = scope.given.get(name, ids_of(thing))
         self._done[key] = found
         return found
 
     def _bindings(self, scope: Scope, name: str, stop: int) -> tuple[frozenset[int], bool]:
         """Return what the statements before `stop`, that give a name its value, make of it."""
         found, is_bound = frozenset(), False
-        loops = [one for one in self._blocks(scope, stop) if isinstance(one, (ast.For, ast.While))]
+        loops = set()
+        if stop < len(scope.body):
+            loops = {one for one in scope.body[stop][1] if isinstance(one, (ast.For, ast.While))}
         for nr in range(len(scope.body) - 1, -1, -1):
             stmt, blocks, _ = scope.body[nr]
             is_later = nr >= stop
-            if is_later and not any(loop in blocks for loop in loops):
+            if is_later and loops.isdisjoint(blocks):
                 continue
             for target, value in targets(stmt):
                 if target != name:
@@ -267,13 +283,10 @@ class Values:
                 is_bound = True
                 found |= self._statement(scope, nr, name, value)
                 is_whole = isinstance(stmt, ast.Assign) and not holds_subscript(stmt, name)
-                same = [one for one in blocks if not isinstance(one, (ast.With, ast.Try))]
-                if is_whole and not is_later and all(one in loops for one in same):
+                same = {one for one in blocks if not isinstance(one, (ast.With, ast.Try))}
+                if is_whole and not is_later and same <= loops:
                     return found, True
         return found, is_bound
-
-    def _blocks(self, scope: Scope, stop: int) -> tuple[ast.stmt, ...]:
-        return scope.body[stop][1] if 0 <= stop < len(scope.body) else ()
 
     def _statement(self, scope: Scope, nr: int, name: str, value: ast.expr) -> frozenset[int]:
         stmt, blocks, place = scope.body[nr]
@@ -282,7 +295,7 @@ class Values:
         if isinstance(stmt, ast.AugAssign):
             before = self._name(scope, name, nr)
             if isinstance(stmt.op, ast.Div):
-                self._note("op", "Div", name)
+                self._note("op", "Div", name, frozenset())
             self._note("edit", type(stmt.op).__name__, name, found | before)
             found |= before
         if isinstance(stmt, ast.Assign):
@@ -307,7 +320,9 @@ class Values:
     def _carried(self, scope: Scope, nr: int, ids: frozenset[int]) -> None:
         """Note which names a statement hands from round to round."""
         for name, value in targets(scope.body[nr][0]):
-            loops = carrying_loops(scope, nr, name) if mentions(value, name) else ()
+            if not mentions(value, name):
+                continue
+            loops = carrying_loops(scope, nr, name)
             if loops:
                 self._note("carry", "", name, ids, loops)
 
@@ -318,7 +333,7 @@ class Values:
             return self._cut(scope, "data", expr.value, self.of(scope, expr.value, stop))
         path = dotted(expr)
         thing = self.thing(scope, expr)
-        if path and any(path == target for one in scope.body for target, _ in targets(one[0])):
+        if path and any(path in set_by(one[0]) for one in scope.body):
             return self._name(scope, path, stop) or ids_of(thing)
         if is_tensor(thing):
             return ids_of(thing)
@@ -333,28 +348,25 @@ class Values:
         named = {one.arg: self.of(scope, one.value, stop) for one in call.keywords}
         came = frozenset().union(*given, *named.values())
         if thing is torch.autograd.grad:
-            return came if is_kept(call, "create_graph") else self._cut(scope, word, call, came)
+            return self._cut(scope, cut_by(call, thing), call, came)
         if word in ABOUT:
             return frozenset()
         things = self._looped(scope, func) or [thing]
         made = [self._learners(scope, one, call, given, named) for one in things]
         if None not in made:
             return frozenset().union(*made)
-        self.is_sure = self.is_sure and (is_method or thing is not None)
-        self.is_sure = self.is_sure and not is_learners(thing)
+        is_theirs = isinstance(thing, FunctionType) and is_users(thing.__code__.co_filename)
+        self.is_sure = self.is_sure and (is_method or thing is not None) and not is_theirs
         if is_method and (not is_torch(thing) or thing is None):
             came |= self.of(scope, func.value, stop)
         self._edits_by_call(call, word, came)
         self._note("op", word, self._operand(call), came)
-        is_cut = word in CUTS and (is_method or not CUTS[word].is_method)
-        if not is_cut:
-            word = "" if is_method else BUILTINS.get(word, "")
-        return self._cut(scope, word, call, came) if word else came
+        return self._cut(scope, cut_by(call, thing), call, came)
 
     def _edits_by_call(self, call: ast.Call, word: str, came: frozenset[int]) -> None:
         first = first_given(call)
         if word.endswith("_") and not word.endswith("__") and word not in NO_EDITS:
-            self._note("edit", word, owner_of(call) or first, came)
+            self._note("edit", word, dotted(call) or first, came)
         for one in call.keywords:
             if one.arg == "inplace" and getattr(one.value, "value", False) is True:
                 self._note("edit", word, first, came)
@@ -387,7 +399,9 @@ class Values:
             if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
                 return None
             return self._run(thing.__func__, [frozenset(), *given], named, owner)
-        return self._run(thing, given, named) if isinstance(thing, FunctionType) else None
+        if isinstance(thing, FunctionType):
+            return self._run(thing, given, named)
+        return None
 
     def _run(
         self, function: Any, given: list, named: dict, owner: Any = None
@@ -408,8 +422,9 @@ class Values:
         if owner is not None and names:
             known.pop(names[0], None)
             space[names[0]] = owner
-        body = [(stmt, blocks, place) for stmt, blocks in flat(tree.body)]
-        return self._returned(Scope(place, body, space, known, {}, modes_of_decorators(tree)))
+        body = placed(tree.body, place)
+        modes = tuple(filter(None, map(mode_of, tree.decorator_list)))
+        return self._returned(Scope(place, body, space, known, {}, modes))
 
     def _returned(self, scope: Scope) -> frozenset[int]:
         self._depth += 1
@@ -434,10 +449,12 @@ class Values:
 
     def _looped(self, scope: Scope, func: ast.expr) -> list[Any]:
         """Return the modules that a loop calls, one after the other, under a name."""
-        loops = [one for one, _, _ in scope.body if isinstance(one, ast.For)]
-        for loop in loops if isinstance(func, ast.Name) else ():
-            names = [one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)]
-            for expr in ast.walk(loop.iter) if func.id in names else ():
+        for loop, _, _ in scope.body:
+            if not isinstance(loop, ast.For) or not isinstance(func, ast.Name):
+                continue
+            if func.id not in set_by(loop):
+                continue
+            for expr in ast.walk(loop.iter):
                 if modules := modules_in(self.thing(scope, expr)):
                     return modules[:MOST_LOOPED]
         return []
@@ -445,6 +462,8 @@ class Values:
     def _cut(
         self, scope: Scope, word: str, expr: ast.AST, ids: frozenset[int], name: str = ""
     ) -> frozenset[int]:
+        if not word:
+            return ids
         if ids:
             self._note("cut", word, self._operand(expr) or name, ids)
         return frozenset()
@@ -452,7 +471,7 @@ class Values:
     def _operand(self, expr: ast.AST) -> str:
         """Return the name of the tensor that an operation works on, as far as it has one."""
         if isinstance(expr, ast.Call):
-            path = owner_of(expr)
+            path = dotted(expr)
             if path and path not in ("torch", "F", "nn.functional", "np", "math", "torch.autograd"):
                 return path
             return next(filter(None, map(self._operand, expr.args)), "")
@@ -462,12 +481,7 @@ class Values:
         return next(filter(None, inner), "")
 
     def _note(
-        self,
-        kind: str,
-        word: str,
-        name: str,
-        ids: frozenset[int] = frozenset(),
-        loops: tuple[ast.stmt, ...] = (),
+        self, kind: str, word: str, name: str, ids: frozenset[int], loops: tuple = ()
     ) -> None:
         if self._here and len(self.events) < MOST_EVENTS:
             event = Event(kind, word, *self._here[-1], visible(name), ids, loops)
@@ -475,12 +489,32 @@ class Values:
                 self.events.append(event)
 
 
+def cut_by(call: ast.Call, thing: Any) -> str:
+    """Return by which word a call of a thing ends a graph; "" if it does not."""
+    word, is_method = called(call), isinstance(call.func, ast.Attribute)
+    if thing is torch.autograd.grad and is_kept(call, "create_graph"):
+        return ""
+    is_cut = word in CUTS and (is_method or not CUTS[word].is_method)
+    if is_cut or thing is torch.autograd.grad:
+        return word
+    if is_method:
+        return ""
+    return BUILTINS.get(word, "")
+
+
 def handed_out(stmt: ast.stmt) -> ast.expr | None:
     """Return what a function hands to its caller in a statement: by return or yield."""
     value = getattr(stmt, "value", None)
     if isinstance(value, (ast.Yield, ast.YieldFrom)):
         return value.value
-    return value if isinstance(stmt, ast.Return) else None
+    if isinstance(stmt, ast.Return):
+        return value
+    return None
+
+
+def is_root(power: ast.expr) -> bool:
+    """Say whether a power may be less than 1."""
+    return not isinstance(power, ast.Constant) or power.value < 1
 
 
 NO_EDITS = {"requires_grad_", "retain_grad_", "detach_", "share_memory_", "rename_"}
@@ -491,14 +525,14 @@ def carrying_loops(scope: Scope, nr: int, name: str) -> tuple[ast.stmt, ...]:
     such a loop sets the name first. An attribute lives longer than its function: then the
     statement itself stands for the rounds.
     """
-    earlier = scope.body[:nr]
+    setting = [one for one in scope.body[:nr] if name in set_by(one[0])]
     if "." in name and is_module(scope.space.get(name.partition(".")[0])):
-        is_set = any(target == name for one in earlier for target, _ in targets(one[0]))
-        return () if is_set else (scope.body[nr][0],)
+        if setting:
+            return ()
+        return (scope.body[nr][0],)
     found = []
     for loop in scope.body[nr][1]:
-        same = [one for one in earlier if loop in one[1]]
-        is_set = any(target == name for one in same for target, _ in targets(one[0]))
+        is_set = any(loop in one[1] for one in setting)
         if isinstance(loop, (ast.For, ast.While)) and not is_set:
             found.append(loop)
     return tuple(found)
@@ -509,8 +543,7 @@ def holds_subscript(stmt: ast.Assign, name: str) -> bool:
 
 
 def mentions(expr: ast.AST, name: str) -> bool:
-    nodes = [one for one in ast.walk(expr) if isinstance(one, (ast.Name, ast.Attribute))]
-    return any(dotted(one) == name for one in nodes)
+    return name in map(dotted, nodes_in(expr, (ast.Name, ast.Attribute)))
 
 
 def is_kept(call: ast.Call, option: str) -> bool:
@@ -530,32 +563,27 @@ def modes_of(blocks: Sequence[ast.stmt]) -> list[str]:
     return found
 
 
-def modes_of_decorators(tree: Any) -> tuple[str, ...]:
-    return tuple(filter(None, map(mode_of, tree.decorator_list)))
-
-
 def mode_of(expr: ast.expr) -> str:
     word, given = called(expr), next(iter(getattr(expr, "args", ())), None)
     is_false = isinstance(given, ast.Constant) and given.value is False
-    is_set = {"set_grad_enabled": is_false, "inference_mode": not is_false}.get(word, True)
-    return word if is_set and word in (*MODES, "enable_grad") else ""
+    is_set = {"set_grad_enabled": is_false, "inference_mode": not is_false}
+    if is_set.get(word, word in MODES):
+        return word
+    return ""
 
 
 def inplace_parts(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parts of a module, of torch's own classes, that edit their input in place."""
-    inner = attribute(module, "_modules") if type(module) is torch.nn.Sequential else {}
-    for path, part in {"": module, **inner}.items():
+    parts = {"": module}
+    if type(module) is torch.nn.Sequential:
+        parts |= attribute(module, "_modules")
+    for path, part in parts.items():
         if is_module(part) and attribute(part, "inplace") is True:
             yield path, part
 
 
-def is_learners(thing: Any) -> bool:
-    return isinstance(thing, FunctionType) and is_users(thing.__code__.co_filename)
-
-
 def is_torch(thing: Any) -> bool:
-    module = getattr(thing, "__module__", "") if isinstance(thing, FunctionType) else ""
-    return str(module or "").startswith("torch")
+    return isinstance(thing, FunctionType) and str(thing.__module__).startswith("torch")
 
 
 def closure_of(function: FunctionType) -> dict[str, Any]:
@@ -586,14 +614,17 @@ def attribute(thing: Any, name: str) -> Any:
 
 def of_class(thing: Any, name: str) -> Any:
     """Return what a class, or that of an object, has under a name; a method bound to the object."""
-    is_class = isinstance(thing, type)
-    for base in type.__dict__["__mro__"].__get__(thing if is_class else type(thing)):
+    kind = type(thing)
+    if isinstance(thing, type):
+        kind = thing
+    for base in type.__dict__["__mro__"].__get__(kind):
         if name in base.__dict__:
             found = base.__dict__[name]
             if isinstance(found, (staticmethod, classmethod)):
                 return found.__func__
-            is_plain = isinstance(found, FunctionType) and not is_class
-            return MethodType(found, thing) if is_plain else found
+            if isinstance(found, FunctionType) and kind is not thing:
+                return MethodType(found, thing)
+            return found
     return None
 
 
@@ -601,31 +632,35 @@ def entry(thing: Any, key: Any) -> Any:
     """Return an entry of a list, a dict, a Sequential or a ModuleList."""
     if is_module(thing):
         inner = attribute(thing, "_modules") or {}
-        names = list(inner)
-        if type(key) is int and -len(names) <= key < len(names):
-            return inner[names[key]]
-        return inner.get(key) if type(key) is str else None
+        if type(key) is str:
+            return inner.get(key)
+        thing = list(inner.values())
     if type(thing) in (list, tuple) and type(key) is int and -len(thing) <= key < len(thing):
         return thing[key]
-    return thing.get(key) if type(thing) is dict and type(key) in (int, str) else None
+    if type(thing) is dict and type(key) in (int, str):
+        return thing.get(key)
+    return None
 
 
 def modules_in(thing: Any) -> list[Any]:
     """Return the modules that a list, a ModuleList or another module has."""
-    inner = thing if type(thing) in (list, tuple) else ()
     if is_module(thing):
-        inner = (attribute(thing, "_modules") or {}).values()
-    return [one for one in inner if is_module(one)]
+        thing = list((attribute(thing, "_modules") or {}).values())
+    if type(thing) in (list, tuple):
+        return list(filter(is_module, thing))
+    return []
 
 
 def ids_of(thing: Any) -> frozenset[int]:
     """Return the id of a tensor that requires grad, or those of the ones in a list or a model."""
-    if is_tensor(thing):
-        return frozenset([id(thing)] if read(thing, "requires_grad") else [])
+    if is_tensor(thing) and read(thing, "requires_grad"):
+        return frozenset([id(thing)])
     if is_module(thing):
-        thing = [one for _, one in parameters(thing)]
-    elif type(thing) in (dict, list, tuple):
-        thing = list(thing.values() if type(thing) is dict else thing)[:MOST_ENTRIES]
+        inside = list(dict(parameters(thing)).values())
+    elif type(thing) is dict:
+        inside = list(thing.values())[:MOST_ENTRIES]
+    elif type(thing) in (list, tuple):
+        inside = thing[:MOST_ENTRIES]
     else:
-        return frozenset()
-    return frozenset().union(*map(ids_of, thing))
+        inside = ()
+    return frozenset().union(*map(ids_of, inside))
