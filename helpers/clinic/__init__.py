@@ -1,3 +1,1 @@
-"""The clinic: `diagnose`, `find`, the symptom index and the glossary, all read from symptoms.toml and
-terms.toml.
-"""
+"""The clinic: `diagnose`, `find`, the index of symptoms and the glossary."""

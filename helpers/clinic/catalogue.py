@@ -1,6 +1,4 @@
-"""Read symptoms.toml and terms.toml into frozen data, and find the symptom that a message belongs
-to. No torch.
-"""
+"""Read symptoms.toml and terms.toml, and find the symptom of a message. No torch."""
 
 from __future__ import annotations
 
@@ -15,8 +13,7 @@ from helpers.lessons import listings
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Hold one thing that leads to a symptom: what it is, what to try, the lesson, and code that
-    shows it.
+    """Hold what leads to a symptom: what it is, what to try, the lesson, and code that shows it.
 
     `gives` is what `seen` holds after a snippet that raises nothing; `needs` says on which machine
     alone the snippet raises. There is no snippet where the symptom stands by documentation.
@@ -32,8 +29,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """Hold what one sees: an "error" or "warning" with its type and message, or a "silent" one in
-    our words.
+    """Hold what one sees: an "error" or "warning" with its message, or a "silent" one in our words.
 
     `look` is the state of those saved tensors that tell more: "freed", "modified", or "" where none
     do. `source` is who says so of a symptom that no snippet shows without a GPU, else "". `typed`
@@ -78,9 +74,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """Hold everything: symptoms and terms in the order of the files, the file name of each lesson,
-    the words of the course for words of others, and those that a search leaves out.
-    """
+    """Hold symptoms, terms, files of lessons, words for words of others, and those left out."""
 
     symptoms: tuple[Symptom, ...]
     terms: tuple[Term, ...]
@@ -90,8 +84,7 @@ class Book:
     common: str
 
     def find(self, types: tuple[str, ...], text: str) -> Symptom | None:
-        """Return the symptom whose message stands in `text`, the longest if several do; None if
-        none does.
+        """Return the symptom whose message stands in `text`, the longest if several do; else None.
 
         `types` are the names of an exception's class and of those above it; () is any type.
         """

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Sequence
-from itertools import chain
 from typing import Any
 
 import torch
@@ -97,11 +96,10 @@ def freed(facts: Facts, _: Any) -> Finding | None:
     if carried is not None:
         return finding("carried", [carried], name=carried.name)
     lines, is_sure = freers(past, call.roots)
-    led = []
-    if is_sure:
-        led = lines
+    led = lines if is_sure else []
     again = next((name for name in gone_back(past, lines) if is_root(facts, name)), "")
-    if again and is_wholly_freed(nodes_of(call.roots)):
+    nodes = nodes_of(call.roots)
+    if again and any(map(is_freed, nodes)) and not any(map(is_held, nodes)):
         return finding("twice", led, name=again)
     return above_the_loop(facts) or kept_in_model(facts) or shared(facts, lines, led)
 
@@ -139,26 +137,19 @@ def is_root(facts: Facts, name: str) -> bool:
     return any(known == name and id(one) in roots for known, one in facts.names)
 
 
-def is_wholly_freed(nodes: Sequence[Any]) -> bool:
-    """Say whether no node of a graph still holds what it saved."""
-    return any(map(is_freed, nodes)) and not any(map(is_held, nodes))
-
-
 def results(facts: Facts) -> list[tuple[str, torch.Tensor, Any]]:
     """Return the names of results of operations, with the node that made each."""
-    found = []
-    for name, one in facts.names:
-        if not may_be_stale(one) and read(one, "grad_fn") is not None:
-            found.append((name, one, read(one, "grad_fn")))
-    return found
+    known = [(name, one) for name, one in facts.names if not may_be_stale(one)]
+    made = [(name, one, read(one, "grad_fn")) for name, one in known]
+    return [row for row in made if row[2] is not None]
 
 
 def shared(facts: Facts, lines: Sequence[Line], led: Sequence[Line]) -> Finding | None:
     """Tell of two losses through one forward: the tensor that both went through."""
-    roots = []
-    for line in lines:
-        roots += [facts.past.still(name, line) for name in gone_back(facts.past, [line])]
-    first = {id(one) for one in Walk([one for one in roots if not may_be_stale(one)]).met}
+    past = facts.past
+    roots = [past.still(name, line) for line in lines for name in gone_back(past, [line])]
+    whole = [one for one in roots if not may_be_stale(one)]
+    first = set(map(id, Walk(whole).met))
     name = first_named(facts, first or freed_before(facts))
     if not name:
         return None
@@ -176,9 +167,7 @@ def first_named(facts: Facts, nodes: set[int]) -> str:
 
 
 def above_the_loop(facts: Facts) -> Finding | None:
-    """Tell of a tensor that was computed once, above the loop, and that each round goes back
-    through.
-    """
+    """Tell of a tensor that was computed once, above the loop, and freed by the first round."""
     before, spot = freed_before(facts), facts.spot
     loops = [one for one in spot.scope.body[spot.nr][1] if isinstance(one, (ast.For, ast.While))]
     if not loops:
@@ -239,29 +228,21 @@ EDITS = {
 def modified(facts: Facts, _: Any) -> Finding | None:
     if facts.call is None or facts.past is None:
         return None
-    maker, names = _MAKER.search(facts.text), edited_names(facts)
+    maker, (_, places) = _MAKER.search(facts.text), spoilt_by(nodes_of(facts.call.roots))
+    names = [name for name, one in facts.names if places & memory_in(one)]
     events = [one for one in facts.of("edit") if one.ids]
     if events and maker and maker[1] not in ("AsStrided", "T"):
         return edit_finding(facts, edits_of(facts, events, maker[1]), names)
     if steps := stepped(facts):
-        what = "a tensor of this graph"
-        if names:
-            what = listed(names)
-        return finding("stepped", steps, what=what)
-    if events:
-        return edit_finding(facts, events, names)
-    return None
+        return finding("stepped", steps, what=listed(names) if names else "a tensor of this graph")
+    return edit_finding(facts, events, names) if events else None
 
 
 def edits_of(facts: Facts, events: Sequence[Event], maker: str) -> Sequence[Event]:
-    """Return those edits that fit what made the saved tensor: the edit itself, or else the
-    operation whose result it was.
-    """
+    """Return the edits that made the saved tensor, or else those of the result of what made it."""
     exact = [one for one in events if one.word in EDITS.get(maker, ()) or is_same(one, maker)]
-    names = set()
-    for one in facts.of("op"):
-        if is_same(one, maker):
-            names.update(set_by(one.stmt))
+    made = [one.stmt for one in facts.of("op") if is_same(one, maker)]
+    names = set().union(*map(set_by, made))
     return exact or [one for one in events if one.name in names] or events
 
 
@@ -303,12 +284,6 @@ SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "Pow": "**", "MatMult"
 
 def is_class(word: str) -> bool:
     return isinstance(getattr(torch.nn, word, None), type)
-
-
-def edited_names(facts: Facts) -> list[str]:
-    """Return what the learner calls the tensors that were edited since the graph saved them."""
-    _, places = spoilt_by(nodes_of(facts.call.roots))
-    return [name for name, one in facts.names if places & memory_in(one)]
 
 
 def stepped(facts: Facts) -> list[Line]:
@@ -417,7 +392,8 @@ def asked_of_workers(facts: Facts) -> dict[str, torch.Tensor]:
 def lost(facts: Facts, _: Any) -> Finding | None:
     cuts = facts.of("cut")
     if not cuts:
-        return lost_without_cut(facts)
+        kinds = no_tensor, in_backward, frozen, asked_late, never_asked
+        return next(filter(None, (one(facts) for one in kinds)), None)
     if facts.past:
         cuts = [one for one in cuts if one.stmt not in facts.past.unseen]
     if not cuts:
@@ -435,28 +411,15 @@ def lost(facts: Facts, _: Any) -> Finding | None:
     return finding("lost", lines, lines, start=start, came=came, why=why, remedy=remedy)
 
 
-def lost_without_cut(facts: Facts) -> Finding | None:
-    """Tell why there is no graph where no line ends one."""
-    for explain in (no_tensor, in_backward, frozen, asked_late, never_asked):
-        if told := explain(facts):
-            return told
-    return None
-
-
 def read_flag(thing: Any) -> bool:
     return is_tensor(thing) and bool(read(thing, "requires_grad"))
-
-
-def is_leaf(thing: Any) -> bool:
-    return is_tensor(thing) and read(thing, "is_leaf")
 
 
 def in_backward(facts: Facts) -> Finding | None:
     """Tell of a line that ran while another backward did: in a hook, or in a custom Function."""
     names = [frame.f_code.co_name for frame in frames_of(facts.traceback)]
-    if names.count("_engine_run_backward") < 2:
-        return None
-    return finding("in_backward", [facts.spot])
+    is_inner = names.count("_engine_run_backward") > 1
+    return finding("in_backward", [facts.spot]) if is_inner else None
 
 
 def frozen(facts: Facts) -> Finding | None:
@@ -496,7 +459,8 @@ def asked_late(facts: Facts) -> Finding | None:
     before: list[Line] = []
     for line in facts.past.lines if facts.past else ():
         match = _FLAG.fullmatch(ast.unparse(line.node))
-        if match and line.is_sure and is_leaf(facts.past.still(match[1], line)):
+        leaf = facts.past.still(match[1], line) if match and line.is_sure else None
+        if is_tensor(leaf) and read(leaf, "is_leaf"):
             using = used_before_asked(match[1], before)
             if using:
                 return finding("asked_late", [line, using[-1]], name=match[1])
@@ -534,8 +498,7 @@ def empty_gradient(facts: Facts, _: Any) -> Finding | None:
     for spot in facts.spots:
         for owner in owners_of_grad(facts.spot.stmt):
             tensor = spot.scope.space.get(owner)
-            if not is_tensor(tensor):
-                tensor = known.get(owner)
+            tensor = tensor if is_tensor(tensor) else known.get(owner)
             if is_tensor(tensor) and has_no_grad(tensor):
                 return why_empty(facts, owner, tensor)
     return None
@@ -557,9 +520,7 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> Finding:
     """Say why a tensor has no gradient, as far as it tells itself."""
     longer = [name for name, one in facts.names if one is tensor and name != owner]
     longer = sorted(longer, key=lambda name: (name.startswith("self."), -len(name)))
-    words = {"name": owner, "also": ""}
-    if longer:
-        words["also"] = f", which is {code(longer[0])},"
+    words = {"name": owner, "also": f", which is {code(longer[0])}," if longer else ""}
     if not read(tensor, "requires_grad"):
         return finding("empty", [facts.spot], why=SAID["not_required"], **words)
     if not read(tensor, "is_leaf"):
@@ -569,9 +530,8 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> Finding:
         return finding("empty_by_function", [facts.spot], functions, **words)
     model = head((*longer, owner)[0])
     parts = [one for name, one in facts.names if head(name) == model and read(one, "is_leaf")]
-    why = SAID["none_has"]
-    if any(read(one, "grad") is not None for one in parts):
-        why = SAID["others_have"]
+    is_alone = all(read(one, "grad") is None for one in parts)
+    why = SAID["none_has" if is_alone else "others_have"]
     return finding("empty", [facts.spot], why=why, **words)
 
 
@@ -651,9 +611,8 @@ def two_types(facts: Facts, _: Any) -> Finding | None:
 
 @rule(r"same device|expected device|Expected all tensors|device type|meta tensor")
 def two_devices(facts: Facts, _: Any) -> Finding | None:
-    placed = []
-    for name, one in facts.line_names:
-        placed.append((name, f"on the device {device_name(read(one, 'device'))}"))
+    devices = [(name, device_name(read(one, "device"))) for name, one in facts.line_names]
+    placed = [(name, f"on the device {one}") for name, one in devices]
     return odd_one(facts, "two_devices", placed)
 
 
@@ -676,7 +635,7 @@ def origin(facts: Facts, names: Sequence[str]) -> list[str]:
     """Return the failing line, and the lines that made the tensors of these names."""
     lines = [str(facts.spot)]
     for name in names[:3]:
-        made = list(chain.from_iterable(made_line(spot, name) for spot in facts.spots))
+        made = [line for spot in facts.spots for line in made_line(spot, name)]
         if not made and "." in name:
             made = assigned(facts.spot.globals, name.rpartition(".")[2])
         lines += made[:1]
@@ -719,12 +678,10 @@ def of_function(text: str, node: ast.ClassDef, place: Any) -> Finding | None:
         return finding("count_returned", lines, name=node.name, **words)
     if wrong := re.search(r"expected Variable or None \(got (\w+)\)", text):
         return finding("kind_returned", lines, name=node.name, kind=wrong[1])
-    which = "an input"
-    for index in re.findall(r"at index (\d+)", text)[:1]:
-        which = quoted("".join(inputs[int(index) :][:1]), which)
-    return finding(
-        "gradient_returned", lines, name=node.name, which=which, shapes=told_shapes(text)
-    )
+    index = re.search(r"at index (\d+)", text)
+    which = "".join(inputs[int(index[1]) :][:1]) if index else ""
+    words = {"which": quoted(which, "an input"), "shapes": told_shapes(text)}
+    return finding("gradient_returned", lines, name=node.name, **words)
 
 
 def told_shapes(text: str) -> str:
@@ -747,9 +704,8 @@ def deep_copy(facts: Facts, _: Any) -> Finding | None:
     names = [name for name, one in facts.line_names if read(one, "grad_fn") is not None]
     if not names:
         return None
-    kept, owner = names[0].rpartition(".")[2], "model"
-    if "." in names[0]:
-        owner = head(names[0])
+    kept = names[0].rpartition(".")[2]
+    owner = head(names[0]) if "." in names[0] else "model"
     lines = [facts.spot, *assigned(facts.spot.globals, kept)[:1]]
     return finding("deep_copy", lines, names, owner=owner, kept=kept)
 

@@ -27,9 +27,7 @@ WALKS = {"backward", "grad", *OURS}
 
 
 def dotted(expr: ast.expr | None) -> str:
-    """Return the name of a variable, or of a parameter in one, whose memory an expression is; ""
-    where that cannot be told.
-    """
+    """Return the name of the variable or parameter whose memory an expression is; else ""."""
     if isinstance(expr, ast.Name):
         return expr.id
     if isinstance(expr, ast.Subscript):
@@ -73,9 +71,7 @@ def edited_by(call: ast.Call) -> Iterator[str]:
 
 
 def editors(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bool]:
-    """Return the lines that edit what the graphs of some tensors saved and found modified, and
-    whether it is sure: then it is one line alone that ran, and that edits whenever it runs.
-    """
+    """Return the lines that edit what graphs saved, and whether one line alone surely did."""
     spoilt, places = spoilt_by(nodes_of(tensors))
     found = []
     for line in past.lines:
@@ -91,12 +87,10 @@ def editors(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bo
 
 def spoilt_by(nodes: Sequence[Any]) -> tuple[list[Any], set[int]]:
     """Return what nodes saved and find modified, and where in memory that lies."""
-    memory, spoilt, numbers = Memory(()), [], set()
+    memory, spoilt = Memory(()), []
     for node in nodes:
-        for one in saved(node, nameless, (), memory):
-            if one.state == "modified":
-                spoilt.append(one)
-                numbers.update(storage.number for storage in one.storages)
+        spoilt += [one for one in saved(node, nameless, (), memory) if one.state == "modified"]
+    numbers = {storage.number for one in spoilt for storage in one.storages}
     return spoilt, {place for place, number in memory.numbers.items() if number in numbers}
 
 
@@ -130,9 +124,7 @@ def nodes_of(tensors: Sequence[torch.Tensor]) -> list[Any]:
 
 
 def freers(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bool]:
-    """Return the lines that went backward before, and whether it is sure that they freed what the
-    graphs of some tensors had saved: one that did, and ended, found it whole.
-    """
+    """Return the lines that went backward before, and whether one of them surely freed graphs."""
     nodes = nodes_of(tensors)  # kept: until the end their ids are their own
     freed = set(map(id, filter(is_freed, nodes)))
     reaching, unknown = [], []
@@ -141,7 +133,7 @@ def freers(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], boo
             parts = roots_in(past, root, line)
             if not freed.isdisjoint(map(id, nodes_of(parts))):
                 if is_whole and frees_all(line, root, parts):
-                    return [line], True
+                    return [line], True  # it ended, so it found them whole
                 reaching.append(line)
             elif not parts and is_made_elsewhere(past, root):
                 unknown.append(line)
@@ -175,9 +167,7 @@ def roots_in(past: Past, root: ast.expr, line: Line) -> list[torch.Tensor]:
 
 
 def is_arithmetic(root: ast.expr) -> bool:
-    """Say whether an expression is arithmetic with names, and sums of it: the graph of its result
-    holds theirs.
-    """
+    """Say whether an expression is arithmetic and sums of names: its graph holds theirs."""
     sums = []
     for call in nodes_in(root, ast.Call):
         if not is_method(call) or call.func.attr not in SUMS:
@@ -195,9 +185,7 @@ def is_made_elsewhere(past: Past, root: ast.expr) -> bool:
 
 
 def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
-    """Yield what a statement goes backward from without keeping the graph, and whether it surely
-    walks, and so frees, the whole of it.
-    """
+    """Yield what a statement goes backward from and frees, and whether it frees all for sure."""
     for call in heads(stmt):
         if not isinstance(call, ast.Call):
             continue
@@ -207,9 +195,7 @@ def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
         if name not in WALKS or (name in OURS and not isinstance(func, ast.Name)):
             continue
         is_tensors = name == "backward" and not dotted(func).endswith("autograd.backward")
-        given = call.args[1:]
-        if is_tensors:
-            given = call.args
+        given = call.args if is_tensors else call.args[1:]
         takes_all = all(one.arg != "inputs" for one in call.keywords) and len(given) < 2
         if is_tensors and isinstance(func, ast.Attribute):
             yield func.value, takes_all

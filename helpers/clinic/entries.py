@@ -1,6 +1,4 @@
-"""The entries of the glossary: every term and every symptom as a heading and a text, in Markdown and
-as plain text. No torch.
-"""
+"""The entries of the glossary, terms and symptoms, as Markdown and as plain text. No torch."""
 
 from __future__ import annotations
 
@@ -11,12 +9,7 @@ from functools import cache
 
 from helpers.clinic.catalogue import Book, Cause, Symptom, Term, book
 
-SECTIONS = {
-    "error": "Errors",
-    "warning": "Warnings",
-    "silent": "Nothing is said",
-    "term": "Words",
-}
+SECTIONS = {"error": "Errors", "warning": "Warnings", "silent": "Nothing is said", "term": "Words"}
 NOTEBOOK = "glossary.ipynb"
 STARS = re.compile(r"(?<!\s)\*|\*(?!\s)")  # what Markdown may take for emphasis
 UNDERSCORES = re.compile(r"(?<!\w)_|_(?!\w)")
@@ -59,10 +52,8 @@ class Entry:
         """Return what it means and its lessons, in one line of Markdown."""
         means = re.sub(r"^\*\*\w+\.\*\* ", "", self.text.partition("\n\n")[0])
         means, also, rest = means.partition(" Also: ")
-        if self.section == "term" and also:
-            return f"{means} {rest[rest.index('[') :]}"
         if self.section == "term":
-            return means
+            return f"{means} {rest[rest.index('[') :]}" if also else means
         links = dict.fromkeys(re.findall(r"\[lesson \d\d\]\([^)]*\)", self.text))
         return f"{means} ({', '.join(links)})"
 

@@ -26,17 +26,14 @@ LONGEST = 10_000  # characters of a message that are looked at
 
 
 def last_error() -> BaseException | None:
-    """Return the exception that is being handled, or the last that was shown; None where there is
-    none.
-    """
+    """Return the exception that is being handled, or the last that was shown; None without one."""
     kept = (sys.exc_info()[1], getattr(sys, "last_exc", None), getattr(sys, "last_value", None))
-    return next((one for one in kept if is_error(one)), None)
+    return next(filter(is_error, kept), None)
 
 
 def cell_of(error: BaseException) -> int | None:
     """Return the number of the cell that an error came from, the newest with its text, of those
-    that failed before others; None where it came from no cell, such as from a `__repr__` that
-    IPython called.
+    that failed before others; None where it came from no cell, as from a `__repr__`.
     """
     failed = failures() or set()
     for frame in frames_of(traceback_of(error)):
@@ -63,9 +60,7 @@ def cells_ran_since(error: BaseException) -> bool | None:
     cell = cell_of(error)
     if cell is not None:
         return cell < before_this
-    if before_this in (failures() or ()):
-        return False
-    return None
+    return False if before_this in (failures() or ()) else None
 
 
 def read_timed(error: BaseException) -> None:
@@ -85,9 +80,7 @@ def is_error(thing: object) -> bool:
 
 
 def family(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception, those inside a group and those that it came from; each once, at most
-    `MOST`.
-    """
+    """Yield an exception, those in its group and what it came from; each once, at most `MOST`."""
     seen: list[BaseException] = []
     waiting = [error]
     while waiting and len(seen) < MOST:

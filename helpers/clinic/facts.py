@@ -1,6 +1,4 @@
-"""Gather what is known about an error: its frames, the tensors in reach, and the way of the values
-that the failing line used.
-"""
+"""Gather what is known about an error: frames, tensors in reach, and the way of their values."""
 
 from __future__ import annotations
 
@@ -26,14 +24,7 @@ from helpers.clinic.earlier_lines import Past
 from helpers.clinic.errors import frames_of, learners_lines
 from helpers.clinic.failed_backward import FailedBackward, failed_backward, perhaps_freed_by
 from helpers.clinic.reach import reached
-from helpers.clinic.sources import (
-    Place,
-    body_of,
-    cells_before,
-    cells_in,
-    is_as_it_ran,
-    place_of,
-)
+from helpers.clinic.sources import Place, body_of, cells_before, cells_in, is_as_it_ran, place_of
 from helpers.clinic.values import Event, Scope, Values, called, dotted, nodes_in, placed, set_by
 
 _CODE, _FITTING = re.compile("`(.*?)`"), re.compile(r"\{([^{}|]*)\|([^{}]*)\}")
@@ -62,9 +53,7 @@ def finding(kind: str, lines: Iterable[Any], names: Sequence[str] = (), /, **wor
 
 @dataclass(frozen=True)
 class Spot:
-    """Hold a line that ran: the namespace of its module, the scope that its names are looked up in,
-    and its statement there.
-    """
+    """Hold a line that ran: its module's namespace, the scope of its names, its statement there."""
 
     globals: dict[str, Any]
     scope: Scope
@@ -83,15 +72,10 @@ class Spot:
         return next((name for name in names if is_tensor(self.scope.space.get(name))), "")
 
 
-def spot_of(frame: FrameType, number: int, cell: int) -> Spot | None:
-    """Return the statement at a line of a frame, with all that ran before it; `cell` is at hand."""
-    return spot_in(frame.f_code, number, frame.f_globals, dict(variables(frame)), cell)
-
-
 def spot_in(
     made: CodeType, number: int, space: dict[str, Any], known: dict[str, Any], cell: int = 0
 ) -> Spot | None:
-    """Return the statement at a line of a code that runs in a namespace; `known` are its names."""
+    """Return the statement at a line of a code, with all that ran before; `known` are its names."""
     cells = cells_in(space)
     found = body_of(made, cells)
     if found is None or not is_as_it_ran(made, number):
@@ -101,9 +85,7 @@ def spot_in(
     if isinstance(tree, ast.Module):
         for earlier in cells_before(cells[: place.cell or len(cells)]):
             body += placed(earlier.text.tree.body, earlier)
-    shown = place.cell
-    if cell in (0, place.cell):  # the cell at hand
-        shown = 0
+    shown = 0 if cell in (0, place.cell) else place.cell
     here = Place(place.text, shown)
     body += placed(tree.body, here)
     spot = None
@@ -116,9 +98,7 @@ def spot_in(
 def cell_at(made: CodeType, space: dict[str, Any]) -> int:
     """Return the number of the cell that a code stands in; 0 of a file."""
     found = place_of(tuple(lines_of(made.co_filename)), cells_in(space))
-    if found is None:
-        return 0
-    return found.cell
+    return found.cell if found else 0
 
 
 class Facts:
@@ -138,15 +118,18 @@ class Facts:
             self.cell = -1
         elif lines:
             self.cell = cell_at(lines[-1][0].f_code, lines[-1][0].f_globals)
-        found = [(frame, spot_of(frame, number, self.cell)) for frame, number in lines]
-        return [(frame, spot) for frame, spot in found if spot is not None]
+        found = []
+        for frame, number in lines:
+            known = dict(variables(frame))
+            spot = spot_in(frame.f_code, number, frame.f_globals, known, self.cell)
+            if spot is not None:
+                found.append((frame, spot))
+        return found
 
     @cached_property
     def spots(self) -> list[Spot]:
         """Return the learner's lines, the innermost first."""
-        if self.heard:
-            return [self.heard]
-        return [spot for _, spot in self.framed]
+        return [self.heard] if self.heard else [spot for _, spot in self.framed]
 
     @property
     def spot(self) -> Spot | None:
@@ -172,9 +155,7 @@ class Facts:
         """Return the nodes that the call itself may have freed; None where nothing is known."""
         if self.is_past:
             return None
-        known = []
-        if self.past:
-            known = freed_by_earlier_lines(self.past)
+        known = freed_by_earlier_lines(self.past) if self.past else []
         return perhaps_freed_by(self.call, known)
 
     @cached_property
@@ -255,9 +236,7 @@ def made_at(spot: Spot, name: str) -> tuple[ast.stmt, Place] | None:
 def made_line(spot: Spot, name: str) -> list[str]:
     """Return the line that gave a name its value, if there is one."""
     made = made_at(spot, name)
-    if made is None:
-        return []
-    return [made[1].line(made[0])]
+    return [made[1].line(made[0])] if made else []
 
 
 def places(space: dict[str, Any]) -> list[Place]:
@@ -267,9 +246,7 @@ def places(space: dict[str, Any]) -> list[Place]:
     if found or type(file) is not str:
         return found
     own = place_of(tuple(lines_of(file)), ())
-    if own is None:
-        return []
-    return [own]
+    return [own] if own else []
 
 
 def in_sources(space: dict[str, Any], kind: Any) -> Iterator[tuple[Any, Place]]:
@@ -307,9 +284,7 @@ def assigned(space: dict[str, Any], attribute: str) -> tuple[str, ...]:
 
 def each(things: Sized, one: Any, many: Any) -> Any:
     """Return the words for one thing, or those for several."""
-    if len(things) == 1:
-        return one
-    return many
+    return one if len(things) == 1 else many
 
 
 def quoted(name: str, otherwise: str) -> str:

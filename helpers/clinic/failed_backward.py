@@ -1,5 +1,4 @@
-"""Find in the frames of an error the call of backward() that failed, and say what it may itself have
-freed.
+"""Find in the frames of an error the call of backward() that failed, and what it may have freed.
 
 Nothing runs: frames and nodes are read.
 """
@@ -30,8 +29,7 @@ from autograd_graphs.looking.variable_names import variables
 class FailedBackward:
     """Hold how a backward() or grad() that failed was called.
 
-    `roots` are the tensors that it started from. `has_inputs` says that it went towards some
-    tensors only.
+    `roots` are the tensors that it started from; `has_inputs`: it went towards some tensors only.
     """
 
     roots: tuple[torch.Tensor, ...]
@@ -40,9 +38,7 @@ class FailedBackward:
 
 
 def failed_backward(frames: Iterable[FrameType]) -> FailedBackward | None:
-    """Return the call that the frames of an error show; None where there is none, or one within
-    another.
-    """
+    """Return the call that the frames of an error show; None without one, or of one in another."""
     engines = [frame for frame in frames if frame.f_code is ENGINE]
     if len(engines) != 1:
         return None
@@ -68,7 +64,7 @@ def perhaps_freed_by(call: FailedBackward | None, known: Iterable[Any]) -> list[
         return []
     walk = Walk(call.roots)
     nodes = met_nodes(walk)
-    if walk.is_cut or not is_in_order(walk) or has_devices(nodes):
+    if walk.is_cut or not is_in_order(walk) or len(devices(nodes)) > 1:
         return None
     ids = set(map(id, known))
     last = earliest_end(call, nodes, ids)
@@ -77,8 +73,7 @@ def perhaps_freed_by(call: FailedBackward | None, known: Iterable[Any]) -> list[
 
 
 def earliest_end(call: FailedBackward, nodes: list[Any], known: set[int]) -> int:
-    """Return the number of the earliest node at which the engine can have stopped; 0 where none is
-    freed.
+    """Return the number of the earliest node at which the engine can have stopped; 0 if none.
 
     That node is freed. It is no earlier than a `known` one, and later than all that still hold
     something: those did not run.
@@ -88,12 +83,9 @@ def earliest_end(call: FailedBackward, nodes: list[Any], known: set[int]) -> int
     if not call.has_inputs:
         held = max(map(ran_as, filter(is_held, nodes)), default=-1)
         ends = [number for number in ends if number > held] or ends
-    last = min(ends, default=0)
-    for node in freed:
-        # an own Function that asks for nothing that it saved stops nobody
-        if id(node) in known and not is_custom(node):
-            last = max(last, ran_as(node))
-    return last
+    # an own Function that asks for nothing that it saved stops nobody
+    gone = [ran_as(node) for node in freed if id(node) in known and not is_custom(node)]
+    return max([min(ends, default=0), *gone])
 
 
 def is_in_order(walk: Walk) -> bool:
@@ -108,12 +100,9 @@ def is_in_order(walk: Walk) -> bool:
     return True
 
 
-def has_devices(nodes: Iterable[Any]) -> bool:
-    """Say whether nodes ran on several devices: on each the engine has an order of its own."""
-    devices = set()
-    for node in nodes:
-        devices.update(made.device for made in of_node(node, "_input_metadata"))
-    return len(devices) > 1
+def devices(nodes: Iterable[Any]) -> set[Any]:
+    """Return the devices of what nodes made: on each the engine has an order of its own."""
+    return {made.device for node in nodes for made in of_node(node, "_input_metadata")}
 
 
 def met_nodes(walk: Walk) -> list[Any]:

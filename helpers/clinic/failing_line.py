@@ -1,5 +1,4 @@
-"""Look at the place where an exception came from: the line, the tensors that it names, and their
-graphs.
+"""Look at the place where an exception came from: the line, its tensors, and their graphs.
 
 Nothing of the learner's runs and nothing is kept: only texts leave this module.
 """
@@ -43,8 +42,7 @@ def scene(facts: Facts, look: str = "", is_brief: bool = False) -> list[str]:
     named there, and saved tensors in the state `look`; nothing where no line is known.
 
     Of an older error nothing is said of what was before it: cells that ran since may have changed
-    what is seen here. It `is_brief` where the cause is known: then no list is long, and no general
-    reason is given.
+    what is seen here. It `is_brief` where the cause is known: lists are short, no reason is told.
     """
     lines = [place for place in learners_lines(facts.traceback) if _line(*place)]
     if not lines:
@@ -55,9 +53,7 @@ def scene(facts: Facts, look: str = "", is_brief: bool = False) -> list[str]:
         named = _named(frame, line)
         found = _tensors(facts, frame, named, look, is_brief)
         led = _led_to_it(facts, named, look)
-    where = "In your line"
-    if found:
-        where = "In your line (its tensors as they are now)"
+    where = "In your line (its tensors as they are now)" if found else "In your line"
     if not is_as_it_ran(frame.f_code, number):
         where = f"In line {number} of your file, as it reads now"
     return [led, f"{where}: {code(visible(line, 90))}", *found]
@@ -119,21 +115,18 @@ def _tensors(
         elif facts.unsure is None:
             told += _freed_by_now(name, graph, walk.is_cut)
         else:
-            ids = {id(node) for node in facts.unsure}
+            ids = set(map(id, facts.unsure))
             told += _freed(name, graph, [id(node) not in ids for node in walk.met], is_brief)
     return told
 
 
 def _tensor(tensor: torch.Tensor, is_brief: bool) -> str:
     """Describe a tensor: shape, type, device where unusual, and how it stands to the graph."""
-    shape = tensor_info(tensor, ()).kind
-    if not shape.startswith("("):
-        shape = f"() {shape}".rstrip()
-    shape = f"shape {shape}"
-    if not read(tensor, "requires_grad") and is_brief:
-        return f"{shape}, requires_grad=False"
+    kind = tensor_info(tensor, ()).kind
+    shape = f"shape {kind}" if kind.startswith("(") else f"shape () {kind}".rstrip()
     if not read(tensor, "requires_grad"):
-        return f"{shape}, {why_no_graph(tensor)}"
+        why = "requires_grad=False" if is_brief else why_no_graph(tensor)
+        return f"{shape}, {why}"
     if may_be_stale(tensor):
         return f"{shape}, a view of a tensor that was edited"
     node = read(tensor, "grad_fn")
@@ -146,18 +139,14 @@ def _tensor(tensor: torch.Tensor, is_brief: bool) -> str:
 
 def _modified(name: str, graph: Graph, is_brief: bool) -> list[str]:
     """Name the saved tensors of a graph that were edited since; nothing if none is."""
-    texts = []
-    for node in graph.nodes:
-        texts += _saved(node, "modified")
+    texts = [text for node in graph.nodes for text in _saved(node, "modified")]
     if is_brief:
         del texts[1:]
     return _listed(f"In the graph of {name}, tensors that were edited since they were saved", texts)
 
 
 def _freed(name: str, graph: Graph, is_sure: list[bool], is_brief: bool) -> list[str]:
-    """Name the saved tensors of a graph that were freed before the call that failed; `is_sure` says
-    that of each node. Of the others it is said that nobody knows.
-    """
+    """Name what a graph lost before the call that failed; `is_sure` says which nodes surely did."""
     texts, unsure = [], 0
     for node, is_known in zip(graph.nodes, is_sure, strict=True):
         found = _saved(node, "freed")
@@ -179,11 +168,9 @@ def _freed_by_now(name: str, graph: Graph, is_cut: bool) -> list[str]:
     count = sum(bool(_saved(node, "freed")) for node in graph.nodes)
     if not count:
         return []
-    nodes = _counted(count)
-    if is_cut:
-        nodes = f"at least {nodes}"
+    least = "at least " if is_cut else ""
     lost = "lost saved tensors. I cannot tell whether that was before this line."
-    return [f"In the graph of {name}, {nodes} {lost}"]
+    return [f"In the graph of {name}, {least}{_counted(count)} {lost}"]
 
 
 def _counted(count: int) -> str:
@@ -191,9 +178,7 @@ def _counted(count: int) -> str:
 
 
 def _saved(node: Node, state: str) -> list[str]:
-    title = node.operation
-    if node.name:
-        title = f"{node.operation} ({node.name})"
+    title = f"{node.operation} ({node.name})" if node.name else node.operation
     return [f"{title}: {one}" for one in node.saved if one.state == state]
 
 
@@ -201,7 +186,5 @@ def _listed(what: str, texts: list[str]) -> list[str]:
     """Return what there is, the first few of it; nothing where there is none."""
     if not texts:
         return []
-    shown = texts[:MOST_SAVED]
-    if len(texts) > MOST_SAVED:
-        shown.append(f"and {len(texts) - MOST_SAVED} more")
-    return [f"{what}: {'; '.join(shown)}"]
+    more = [f"and {len(texts) - MOST_SAVED} more"] if len(texts) > MOST_SAVED else []
+    return [f"{what}: {'; '.join(texts[:MOST_SAVED] + more)}"]

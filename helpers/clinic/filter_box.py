@@ -1,6 +1,4 @@
-"""The filter box at the top of the glossary: the list of all entries, and a script that filters it
-where scripts run. It needs no kernel.
-"""
+"""The filter box of the glossary: all entries, and a script that filters them without a kernel."""
 
 from __future__ import annotations
 
@@ -74,16 +72,11 @@ def _file(name: str) -> str:
 
 
 def _item(entry: Entry) -> str:
-    """Return one entry: a link to its heading, what it means and its lessons; the rest of its text is
-    there to be found, and not seen.
-    """
-    tag = "<li"
-    if entry.also:
-        tag += f' data-also="{html.escape(";".join(entry.also))}"'
-    if entry.section in ("error", "warning"):
-        tag += ' data-message="yes"'
+    """Return an entry: link, meaning, lessons; the rest of its text is there to be found."""
+    also = f' data-also="{html.escape(";".join(entry.also))}"' if entry.also else ""
+    message = ' data-message="yes"' if entry.section in ("error", "warning") else ""
     link = f'<a href="#{html.escape(entry.anchor)}">{_marked(entry.heading)}</a>'
-    return f"{tag}>{link} {_text(entry)}</li>"
+    return f"<li{also}{message}>{link} {_text(entry)}</li>"
 
 
 def _text(entry: Entry) -> str:

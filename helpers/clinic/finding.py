@@ -16,6 +16,7 @@ from helpers.clinic.search import is_message, messages_in, nearest, search
 LONGEST = 10_000  # characters of a text that are looked at
 EXAMPLES = 'for example find("leaf"), or find("does not require grad")'
 LETTER = re.compile(r"\w")
+SIGNS = re.compile(r"([\\`*_\[\]<>#|$~!&])")  # that Markdown would not read as text
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Found:
         return "\n\n".join(filter(None, [fold(said), *shown]))
 
     def _repr_markdown_(self) -> str:
-        said = _literal(self.said) + ", ".join(link_from_outside(one) for one in self.near)
+        said = SIGNS.sub(r"\\\1", self.said) + ", ".join(map(link_from_outside, self.near))
         lines = [f"- {link_from_outside(one)}: {one.line}" for one in self.entries[1:]]
         shown = [*map(_as_markdown, self.entries[:1]), "\n".join(lines)]
         return "\n\n".join(filter(None, [said, *shown]))
@@ -73,9 +74,8 @@ def _found(asked: object) -> Found:
             given = f"{visible(text.strip(), 40)!r}, which has no word"
         return Found(f"find was given {given}. Give it a word or a message, {EXAMPLES}.")
     found = search(text)
-    if not found:
-        return Found(cut + _said(text, found), near=tuple(nearest(text)))
-    return Found(cut + _said(text, found), tuple(found))
+    near = () if found else tuple(nearest(text))
+    return Found(cut + _said(text, found), tuple(found), near)
 
 
 def _last(asked: str) -> tuple[str, str]:
@@ -108,8 +108,3 @@ def _as_line(entry: Entry) -> str:
 
 def _as_markdown(entry: Entry) -> str:
     return f"**{link_from_outside(entry)}**  \n{entry.text}"
-
-
-def _literal(text: str) -> str:
-    """Keep Markdown from reading what a reader typed as anything but text."""
-    return re.sub(r"([\\`*_\[\]<>#|$~!&])", r"\\\1", text)

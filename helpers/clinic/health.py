@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import chain
 from types import FrameType
 from typing import Any
 
@@ -101,8 +100,7 @@ class Health:
     @cached_property
     def held(self) -> list[torch.Tensor]:
         """Return the tensors that the optimizer steps."""
-        things = chain.from_iterable(group["params"] for group in self.groups)
-        return list(filter(is_tensor, things))
+        return [one for group in self.groups for one in group["params"] if is_tensor(one)]
 
     @cached_property
     def asked(self) -> dict[str, torch.Tensor]:
@@ -226,11 +224,9 @@ def dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
 
 def findings(health: Health) -> list[Finding]:
     """Return all that is found to be wrong, the gravest first."""
-    checks = OF_STATE
-    if health.loss is not None:
-        checks = (no_tensor, no_graph, *OF_GRAPH, *OF_STATE)
+    checks = (no_tensor, no_graph, *OF_GRAPH) if health.loss is not None else ()
     found: list[Finding] = []
-    for check in checks:
+    for check in (*checks, *OF_STATE):
         found += check(health)
         if found and check in (no_tensor, no_graph):
             break
@@ -343,9 +339,7 @@ def not_held(health: Health) -> Iterator[Finding]:
 
 
 def made_and_later(health: Health) -> list[str]:
-    """Return the line that made the optimizer, and those that changed the model's parts or flags
-    after it.
-    """
+    """Return the line that made the optimizer, and later ones that change parts or flags."""
     made, model = made_at(health.spot, health.name_of(health.optimizer)), health.model_name
     if made is None:
         return []
@@ -375,10 +369,8 @@ def raised(health: Health) -> Iterator[Finding]:
     """Going backward raises, mostly in a backward that the learner wrote."""
     if not health.raised:
         return
-    own = sorted({type_name(one) for one in health.nodes if is_custom(one)})
-    whose = ""
-    if own:
-        whose = f", whose graph holds {listed(own)} with a backward of your own,"
+    own = sorted(set(map(type_name, filter(is_custom, health.nodes))))
+    whose = f", whose graph holds {listed(own)} with a backward of your own," if own else ""
     error = health.raised.rstrip(".")
     yield finding("raised", (), loss=health.loss_name, whose=whose, error=error)
 
@@ -413,10 +405,8 @@ def zeros(health: Health) -> Iterator[Finding]:
     """Gradients that are 0 everywhere, or that an own Function did not give."""
     none = [name for name, one in health.gradients.items() if one is None]
     if none:
-        own = sorted({kind_of(one) for one in health.nodes if is_custom(one)})
-        whose = "a Function"
-        if own:
-            whose = f"your Function {listed(own)}"
+        own = sorted(set(map(kind_of, filter(is_custom, health.nodes))))
+        whose = f"your Function {listed(own)}" if own else "a Function"
         yield finding("none_returned", (), none, whose=whose)
     zero = [name for name, one in health.known_gradients.items() if not bool(one.any())]
     if not zero:
@@ -495,9 +485,8 @@ def is_square_loss(node: Any, inner: Any) -> bool:
 
 def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
     events = [one for one in health.of("op") if one.word in OF_LOSS[kind] and one.ids]
-    lines, name = list(dict.fromkeys(map(str, events)))[:2], ""
-    if len(lines) == 1:
-        name = events[0].name
+    lines = list(dict.fromkeys(map(str, events)))[:2]
+    name = events[0].name if len(lines) == 1 else ""
     if kind != "Sub" and shape(health.known.get(name)) != inner:
         name = ""  # of a loss the first argument may be the target
     side = quoted(name, "The side that comes from the model")
@@ -521,9 +510,7 @@ def mean_twice(health: Health) -> Iterator[Finding]:
 
 
 def is_by_batch(health: Health, event: Event) -> bool:
-    """Say whether a statement divides by the size of the batch: of how many there are of others,
-    such as batches, that is no mistake.
-    """
+    """Say whether a statement divides by the size of the batch, not by a number of batches."""
     for node in nodes_in(event.stmt, ast.BinOp):
         if isinstance(node.op, ast.Div):
             below = ast.unparse(node.right)

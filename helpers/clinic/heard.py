@@ -19,9 +19,7 @@ from helpers.users_line import is_users
 
 @dataclass(frozen=True)
 class Heard:
-    """Hold a warning: its class and words, the code and line of the learner's that was running, and
-    the number of the cell; 0 outside of a notebook.
-    """
+    """Hold a warning: class, words, the learner's code and line, its cell, 0 outside notebooks."""
 
     category: type
     text: str
@@ -69,9 +67,7 @@ def _learners(frame: FrameType | None) -> FrameType | None:
 
 
 def _registered() -> Heard | None:
-    """Return the newest warning that Python itself has noted for a notebook, which was shown before
-    anybody listened; only its words and its line are known.
-    """
+    """Return the newest warning that Python noted before anybody listened: its words and line."""
     space = getattr(shell_here(), "user_ns", {})
     noted = [key for key in space.get("__warningregistry__", ()) if type(key) is tuple]
     if not noted or len(noted[-1]) != 3:

@@ -1,6 +1,4 @@
-"""Show the glossary, and parts of it, as Markdown: for notebooks/glossary.ipynb and whoever asks in a
-cell.
-"""
+"""Show the glossary, and parts of it, as Markdown: for its notebook and whoever asks."""
 
 from __future__ import annotations
 

@@ -27,9 +27,7 @@ _CLUES = {
 
 
 def clue(text: str) -> str:
-    """Return what a message tells of the tensor and the operation, in one or two sentences; "" if
-    nothing.
-    """
+    """Return what a message tells of tensor and operation, in one or two sentences, or ""."""
     if found := _VERSIONS.search(text):
         return _versions(*found.groups())
     if found := _SHAPES.search(text):

@@ -19,12 +19,8 @@ DEEPEST = 5
 
 
 def reached(spaces: Iterable[dict[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors that the variables of namespaces lead to, with what the learner calls them;
-    those that a short name leads to come first.
-    """
-    waiting = []
-    for space in spaces:
-        waiting += [(name, thing, 0) for name, thing in named(space)]
+    """Yield the tensors that variables lead to, with the learner's names, short ones first."""
+    waiting = [(name, thing, 0) for space in spaces for name, thing in named(space)]
     seen: set[int] = set()
     for count, (name, thing, depth) in enumerate(waiting):  # the list grows as we go
         if count > MOST:
@@ -53,10 +49,7 @@ def parts(name: str, thing: Any) -> list[tuple[str, Any]]:
 def spelt(name: str, path: str) -> str:
     """Return how one writes the part of a model that has a path: `net[0].weight`."""
     for part in filter(None, path.split(".")):
-        written = f".{part}"
-        if name and part.isdecimal():
-            written = f"[{part}]"
-        name += written
+        name = f"{name}[{part}]" if name and part.isdecimal() else f"{name}.{part}"
     return name.removeprefix(".")
 
 
@@ -74,9 +67,7 @@ def attributes(thing: Any) -> list[tuple[str, Any]]:
         found = object.__getattribute__(thing, "__dict__")
     except Exception:
         return []
-    if type(found) is not dict:
-        return []
-    return named(found)[:MOST_ENTRIES]
+    return named(found)[:MOST_ENTRIES] if type(found) is dict else []
 
 
 def is_plain_object(thing: Any) -> bool:

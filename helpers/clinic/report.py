@@ -90,12 +90,8 @@ def _checked(model: object, loss: object, optimizer: object) -> Card:
 
 def _watched(error: object) -> Card:
     """Make the card of an error whose cell ran once more."""
-    if not is_error(error):
-        error = last_error()
-    told, new, watch = run_again(error)
-    if new is None:
-        return _nothing(told)
-    return _of_error(new, told, False, watch)
+    told, new, watch = run_again(error if is_error(error) else last_error())
+    return _nothing(told) if new is None else _of_error(new, told, False, watch)
 
 
 def _diagnosed(error: object) -> Card:
@@ -184,8 +180,7 @@ def _of_text(text: str) -> Card:
 def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | None = None) -> Card:
     """Tell of the first member of the family whose message is known; else of the exception itself.
 
-    `note` is said before all else; `is_past` says that cells may have run since; `watch` has seen
-    the cell run.
+    `note` is said first; `is_past`: cells may have run since; `watch` has seen the cell run.
     """
     for one in family(error):
         text = text_of(one)
@@ -206,9 +201,7 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         first = [note, *seen[:1], _means(symptom), *seen[1:2], more, *_advice(symptom)]
         return _of_head(head, page, first)
     seen = scene(Facts("", traceback_of(error), is_past)) or _no_scene(error)
-    unknown = SAID["unknown"]
-    if issubclass(type(error), KeyboardInterrupt):
-        unknown = SAID["interrupted"]
+    unknown = SAID["interrupted"] if issubclass(type(error), KeyboardInterrupt) else SAID["unknown"]
     return _of_head(error, [note, unknown, *seen])
 
 
@@ -227,9 +220,7 @@ def _lesson(symptom: Symptom | None) -> str:
 
 
 def _with_scene(told: list[str], seen: list[str]) -> list[str]:
-    """Return a finding with what else is seen at its line, and no line twice: the line that led to
-    the error stands for the same line of the finding.
-    """
+    """Return a finding with what else is seen at its line, and no line twice."""
     led, where, *tensors = seen or ("", "")
     looked = [one for one in told if one.startswith("Look at ")]
     if led and all(one.removeprefix("Look at ") in led for one in looked):
@@ -237,9 +228,7 @@ def _with_scene(told: list[str], seen: list[str]) -> list[str]:
         told.insert(1, led)
     line = where.partition(": ")[2]
     if any(one.endswith(f": {line}") for one in told):
-        where = ""
-        if tensors:
-            where = "The tensors of that line as they are now:"
+        where = "The tensors of that line as they are now:" if tensors else ""
     return [*told, where, *tensors]
 
 
@@ -259,9 +248,7 @@ def _finding(facts: Facts, watch: Watch | None) -> list[str]:
 def _lines_of(found: Finding | None, facts: Facts | None = None) -> list[str]:
     if found is None:
         return []
-    lines = found.lines
-    if facts:
-        lines = map(facts.told, lines)
+    lines = map(facts.told, found.lines) if facts else found.lines
     lines = [f"Look at {line}" for line in dict.fromkeys(lines)][:MOST_LINES]
     return [found.what, *lines, f"Try: {found.remedy}."]
 
@@ -270,15 +257,11 @@ def _no_scene(error: BaseException) -> list[str]:
     """Say why no line is shown; nothing of a warning, which has none."""
     if issubclass(type(error), Warning):
         return []
-    if traceback_of(error) is None:
-        return ["", SAID["no_traceback"]]
-    return ["", SAID["no_line"]]
+    return ["", SAID["no_traceback"] if traceback_of(error) is None else SAID["no_line"]]
 
 
 def _of_head(error: BaseException, lines: list[str], first: Sequence[str] = ()) -> Card:
-    look = "wrong"
-    if issubclass(type(error), Warning):
-        look = "partly"
+    look = "partly" if issubclass(type(error), Warning) else "wrong"
     sentence = first_sentence(text_of(error))
     return _card(look, types_of(error)[0], sentence, [_head(error), *lines], first)
 

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
 from types import CodeType
 from typing import Any
 
@@ -48,9 +47,7 @@ FORMS = ("modified by an inplace operation", "a second time", "does not require 
 
 @dataclass(frozen=True)
 class Seen:
-    """Hold an operation that ran: how many ran before it, the code, line and namespace of the
-    learner's, its name, and what the learner calls its first tensor.
-    """
+    """Hold an operation that ran: its rank, the learner's code, line and namespace, its names."""
 
     order: int
     made: CodeType
@@ -122,23 +119,19 @@ def tensors_in(things: Iterable[Any]) -> Iterator[torch.Tensor]:
 
 
 def node_of(tensor: torch.Tensor) -> Any:
-    if may_be_stale(tensor):
-        return None
-    return read(tensor, "grad_fn")
+    return None if may_be_stale(tensor) else read(tensor, "grad_fn")
 
 
 def word_of(func: Any) -> str:
     """Return the name of an operation; of an attribute that is read, that of the attribute."""
     name = getattr(func, "__name__", "")
-    if name == "__get__":
-        return getattr(func.__self__, "__name__", name)
-    return name
+    return getattr(func.__self__, "__name__", name) if name == "__get__" else name
 
 
 def mark_nodes(seen: Seen, made: list[torch.Tensor], ends: list[Any]) -> None:
     """Note an operation at the nodes that it made: those between its results and what it was given."""
-    waiting = [node_of(one) for one in made]
-    known = {id(one) for one in ends}
+    waiting = list(map(node_of, made))
+    known = set(map(id, ends))
     while waiting:
         node = waiting.pop()
         if node is None or id(node) in known or type_name(node) == "AccumulateGrad":
@@ -153,9 +146,7 @@ def mark_nodes(seen: Seen, made: list[torch.Tensor], ends: list[Any]) -> None:
 
 
 def run_again(error: BaseException | None) -> tuple[str, BaseException | None, Watch | None]:
-    """Run the cell of an error once more; return what to say of that, the new error and what was
-    seen; or why it cannot be run.
-    """
+    """Run the cell of an error once more; return what to say, the new error, what was seen."""
     shell = shell_here()
     if shell is None:
         return SAID["outside"], None, None
@@ -172,9 +163,7 @@ def run_again(error: BaseException | None) -> tuple[str, BaseException | None, W
     watch = Watch()
     new = run_watched(made, shell.user_ns, watch)
     told = f"I ran {cells(numbers)} once more and watched."
-    if new is None:
-        return f"{told} {SAID['ended']}", None, None
-    return told, new, watch
+    return (told, new, watch) if new else (f"{told} {SAID['ended']}", None, None)
 
 
 def compiled(shell: Any, source: str, number: int) -> CodeType:
@@ -201,12 +190,8 @@ def run_watched(made: list[CodeType], space: dict[str, Any], watch: Watch) -> Ba
 
 
 def cells_to_run(error: BaseException | None) -> list[int]:
-    """Return the numbers of the cell of an error, and before it of the one that made the graph it
-    began with; none where it came from no cell.
-    """
-    if error is None or shell_here() is None:
-        return []
-    number = cell_of(error)
+    """Return the numbers of the cell that made the graph, if any, and of that of an error."""
+    number = cell_of(error) if error is not None and shell_here() else None
     if number is None:
         return []
     space = shell_here().user_ns
@@ -230,9 +215,7 @@ def cells(numbers: list[int]) -> str:
 
 def offer(error: BaseException, text: str) -> str:
     """Return the sentence that offers to run the cell once more, where that would tell more."""
-    if not any(form in text for form in FORMS):
-        return ""
-    numbers = cells_to_run(error)
+    numbers = cells_to_run(error) if any(form in text for form in FORMS) else []
     if not numbers:
         return ""
     trains = each(numbers, "it trains, it trains", "they train, they train")
@@ -253,9 +236,7 @@ def found_again(facts: Facts, watch: Watch) -> Finding | None:
 
 
 def spot_at(facts: Facts, seen: Seen | None) -> Spot | None:
-    if seen is None:
-        return None
-    return spot_in(seen.made, seen.line, seen.space, {}, facts.cell)
+    return spot_in(seen.made, seen.line, seen.space, {}, facts.cell) if seen else None
 
 
 def maker(node: Any) -> Seen | None:
@@ -267,7 +248,7 @@ def edited(facts: Facts, watch: Watch) -> Finding | None:
     for node in nodes_of(facts.call.roots):
         _, places = spoilt_by([node])
         seen = maker(node)
-        edits = chain.from_iterable(watch.edits.get(place, ()) for place in places)
+        edits = [one for place in places for one in watch.edits.get(place, ())]
         later = next((one for one in edits if seen is None or one.order > seen.order), None)
         spot = spot_at(facts, later)
         if spot:
@@ -302,11 +283,8 @@ def freed(facts: Facts, watch: Watch) -> Finding | None:
 
 def lost(facts: Facts, watch: Watch) -> Finding | None:
     """Tell at which line the value that backward() starts from left its graph."""
-    kind, seen = "lost_before", watch.left
-    for root in facts.call.roots:
-        if root in watch.lost:
-            kind, seen = "lost_seen", watch.lost[root]
-            break
+    root = next((one for one in facts.call.roots if one in watch.lost), None)
+    seen = watch.left if root is None else watch.lost[root]
     spot = spot_at(facts, seen)
     if spot is None:
         return None
@@ -318,5 +296,6 @@ def lost(facts: Facts, watch: Watch) -> Finding | None:
         why, remedy = CUTS[word].why, CUTS[word].remedy
     if not seen.records:
         why = "grad mode is off there, so no graph is recorded"
+    kind = "lost_before" if root is None else "lost_seen"
     where = quoted(seen.name, "this line")
     return finding(kind, [spot], where=where, why=why, remedy=remedy)

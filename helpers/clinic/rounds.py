@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -67,18 +67,14 @@ def in_rounds(health: Any) -> list[Habit]:
 
 def made_in(tree: ast.Module) -> set[str]:
     """Return the names that a cell gives a value."""
-    return set(chain.from_iterable(set_by(stmt) for stmt, _ in flat(tree.body)))
+    return {name for stmt, _ in flat(tree.body) for name in set_by(stmt)}
 
 
 def names_read(loop: ast.stmt) -> set[str]:
     """Return the names that a loop needs from before it."""
-    read, made = set(), set()
-    for node in nodes_in(loop, ast.Name):
-        if isinstance(node.ctx, ast.Load):
-            read.add(node.id)
-        if isinstance(node.ctx, ast.Store):
-            made.add(node.id)
-    return read - made
+    names = nodes_in(loop, ast.Name)
+    made = {one.id for one in names if isinstance(one.ctx, ast.Store)}
+    return {one.id for one in names if isinstance(one.ctx, ast.Load)} - made
 
 
 def is_about(health: Any, acts: Iterable[Act]) -> bool:
@@ -106,7 +102,7 @@ def habits(place: Place, loop: ast.stmt, body: list) -> Iterator[Habit]:
     back = [act for act in acts if act.kind == "backward"]
     if not back:
         return
-    local = names_bound(loop, body)
+    local = names_bound(loop, body) if isinstance(loop, ast.FunctionDef) else set()
     for habit in kept(place, body):
         if habit.name.partition(".")[0] not in local:
             yield habit
@@ -120,11 +116,9 @@ def habits(place: Place, loop: ast.stmt, body: list) -> Iterator[Habit]:
                 yield act.habit("retained", place)
 
 
-def names_bound(loop: ast.stmt, body: list) -> set[str]:
+def names_bound(function: ast.FunctionDef, body: list) -> set[str]:
     """Return the names that belong to a function: a global of such a name is another thing."""
-    if not isinstance(loop, ast.FunctionDef):
-        return set()
-    names = {one.arg for one in nodes_in(loop.args, ast.arg)}
+    names = {one.arg for one in nodes_in(function.args, ast.arg)}
     for stmt, _ in body:
         if not grows(stmt):
             names.update(set_by(stmt))
@@ -146,9 +140,7 @@ def kind_of(call: ast.Call) -> str:
 
 
 def order(place: Place, acts: list[Act], body: list, is_function: bool) -> Iterator[Habit]:
-    """Tell of a round whose calls stand in an order that loses something; what a function leaves
-    out its caller may do.
-    """
+    """Tell of a round whose order loses something; what a function leaves out its caller may do."""
     kinds = [act.kind for act in acts]
     back = kinds.index("backward")
     has_step_after = "step" in kinds[back:]
@@ -184,8 +176,7 @@ def is_not_divided(back: Act, step: Act, body: list) -> bool:
 
 def empties(body: list) -> bool:
     """Say whether a loop empties gradients in another way: p.grad = None, or zero_()."""
-    attributes = chain.from_iterable(nodes_in(stmt, ast.Attribute) for stmt, _ in body)
-    return any(node.attr == "grad" for node in attributes)
+    return any(one.attr == "grad" for stmt, _ in body for one in nodes_in(stmt, ast.Attribute))
 
 
 def grows(stmt: ast.stmt) -> bool:

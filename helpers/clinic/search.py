@@ -40,9 +40,7 @@ NEAR_BEST = 0.35  # of 1: what is far worse than the best entry is left out
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Hold one entry as it is searched: its names in lower case, the stems of each of its names, and
-    what each stem and each pair of neighbours counts.
-    """
+    """Hold an entry as it is searched: names, the stems of each, what a stem or a pair counts."""
 
     entry: Entry
     names: tuple[str, ...]
@@ -56,7 +54,7 @@ def search(text: str) -> list[Entry]:
     A message that the glossary knows, and that stands anywhere in `text`, comes first.
     """
     typed = words_of(decisive(text))
-    meant = [meanings(word) for word in dict.fromkeys(typed)]
+    meant = list(map(meanings, dict.fromkeys(typed)))
     pairs = set(_features(decisive(text))) - set(map(stem, typed))
     needed = coverage_needed(meant, is_message(text))
     points = {one.entry: score(meant, pairs, one, needed) for one in indexed()}
@@ -67,16 +65,13 @@ def search(text: str) -> list[Entry]:
 
 
 def messages_in(text: str) -> list[Entry]:
-    """Return the errors and warnings whose message stands in a text, in any case and however its
-    lines are broken; the longest first.
-    """
+    """Return the errors and warnings whose message a text holds, the longest first."""
     whole = normal(text)
     longest = {}
     for one in indexed():
         if one.entry.section in ("error", "warning"):
             longest[one.entry] = max([len(name) for name in one.names if name in whole], default=0)
-    found = list(filter(longest.get, longest))
-    return sorted(found, key=longest.get, reverse=True)
+    return sorted(filter(longest.get, longest), key=longest.get, reverse=True)
 
 
 def is_message(text: str) -> bool:
@@ -87,24 +82,18 @@ def is_message(text: str) -> bool:
 def nearest(text: str, count: int = 3) -> list[Entry]:
     """Return the terms whose names are most like a text."""
     asked = normal(text)[:100]
-    alike = {}
-    for one in entries():
-        if one.section == "term":
-            alike[one] = SequenceMatcher(None, asked, normal(one.name), False).ratio()
+    terms = [one for one in entries() if one.section == "term"]
+    alike = {one: SequenceMatcher(None, asked, normal(one.name), False).ratio() for one in terms}
     return sorted(alike, key=alike.get, reverse=True)[:count]
 
 
 def decisive(text: str) -> str:
-    """Return the part of a text that says what went wrong: of a traceback what was raised last,
-    without its type where there is more.
-    """
+    """Return the part of a text that says what went wrong: in a traceback its last message."""
     raised = list(RAISED.finditer(text))
     if raised:
         message = text[raised[-1].end() :].split("\n\n")[0].strip(" :\n")
         return message or raised[-1][0]
-    if len(text.split()) > 60:
-        return text.strip().splitlines()[-1]
-    return text
+    return text if len(text.split()) <= 60 else text.strip().splitlines()[-1]
 
 
 def normal(text: str) -> str:
@@ -138,13 +127,8 @@ def _index(entry: Entry) -> Index:
     written = (entry.name, *entry.also)
     said, _, causes = entry.words.partition("\n\n")
     weights: dict[str, float] = {}
-    fields = (
-        (causes, MORE),
-        (said, SAID),
-        (f"{entry.section} {entry.typed}", TYPED),
-        (" | ".join(written), NAME),
-    )
-    for text, weight in fields:
+    typed, names = f"{entry.section} {entry.typed}", " | ".join(written)
+    for text, weight in ((causes, MORE), (said, SAID), (typed, TYPED), (names, NAME)):
         weights |= dict.fromkeys(_features(text), weight)
     named = tuple(frozenset(map(stem, words_of(name))) for name in written)
     return Index(entry, tuple(map(normal, written)), named, weights)
@@ -205,9 +189,7 @@ def coverage_needed(meant: list[dict[str, float]], is_message: bool) -> float:
     """Return how much of what was typed an entry must speak of, as a part of 1."""
     if any(not subject().isdisjoint(forms) for forms in meant):
         return ENOUGH
-    if is_message:
-        return MORE_THAN_ALL
-    return MOSTLY
+    return MORE_THAN_ALL if is_message else MOSTLY
 
 
 def score(meant: list[dict[str, float]], pairs: set[str], one: Index, needed: float) -> float:
@@ -229,15 +211,11 @@ def score(meant: list[dict[str, float]], pairs: set[str], one: Index, needed: fl
 
 def _points(feature: str, one: Index) -> float:
     weight = one.weights.get(feature)
-    if not weight:
-        return 0.0
-    return rarity(feature) * weight / (weight + 1)
+    return rarity(feature) * weight / (weight + 1) if weight else 0.0
 
 
 def _named(text: str, meant: list[dict[str, float]]) -> list[Entry]:
-    """Return the entries whose name is what was typed: first one that is spelt so, then those with
-    the fewest words beside it.
-    """
+    """Return the entries whose name was typed: spelt so first, then by the fewest other words."""
     asked = normal(text).removesuffix("()")
     known = [forms for forms in meant if not frequencies().keys().isdisjoint(forms)]
     if not meant or 2 * len(known) < len(meant):

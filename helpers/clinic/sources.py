@@ -1,6 +1,4 @@
-"""Find the learner's source: the cells that ran, the functions and classes in them, and which cell
-a line stands in.
-"""
+"""Find the learner's source: cells that ran, functions in them, and the cell of a line."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ LONGEST = 90  # characters of a line that are shown
 
 @dataclass(frozen=True)
 class Place:
-    """Hold a source and how its lines are called: `cell` is its number, 0 of a file or the cell at
-    hand.
-    """
+    """Hold a source: `cell` is the number that is told, 0 of a file or of the cell at hand."""
 
     text: Text
     cell: int = 0
@@ -63,9 +59,7 @@ def body_of(made: CodeType, cells: tuple[str, ...]) -> tuple[Place, Any] | None:
     tree = scope_of(place.text.tree, made)
     if tree is None and made.co_name.startswith("<"):  # a lambda, or `... for ... in ...`
         tree = around(place.text.tree, made.co_firstlineno)
-    if tree is None:
-        return None
-    return place, tree
+    return None if tree is None else (place, tree)
 
 
 def around(module: ast.Module, number: int) -> Any:

@@ -84,9 +84,7 @@ def placed(body: Sequence[ast.stmt], place: Place) -> list[tuple]:
 
 
 def dotted(expr: ast.AST | None) -> str:
-    """Return "a.b" of a name or an attribute, of what a subscript takes from, of what has the
-    method that is called; else "".
-    """
+    """Return "a.b" of a name or attribute, of what is indexed, of a method's owner; or ""."""
     if isinstance(expr, ast.Name):
         return expr.id
     if isinstance(expr, (ast.Subscript, ast.Starred)):
@@ -243,9 +241,8 @@ class Values:
             came = self.of(scope, part.iter, stop)
             inner |= {node.id: came for node in nodes_in(part.target, ast.Name)}
         within = replace(scope, inner=inner)
-        if isinstance(expr, ast.DictComp):
-            return self.of(within, expr.value, stop)
-        return self.of(within, expr.elt, stop)
+        made = expr.value if isinstance(expr, ast.DictComp) else expr.elt
+        return self.of(within, made, stop)
 
     def _name(self, scope: Scope, name: str, stop: int) -> frozenset[int]:
         if name in scope.inner:
@@ -357,7 +354,7 @@ class Values:
             return frozenset().union(*made)
         is_theirs = isinstance(thing, FunctionType) and is_users(thing.__code__.co_filename)
         self.is_sure = self.is_sure and (is_method or thing is not None) and not is_theirs
-        if is_method and (not is_torch(thing) or thing is None):
+        if is_method and not is_torch(thing):
             came |= self.of(scope, func.value, stop)
         self._edits_by_call(call, word, came)
         self._note("op", word, self._operand(call), came)
@@ -399,9 +396,7 @@ class Values:
             if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
                 return None
             return self._run(thing.__func__, [frozenset(), *given], named, owner)
-        if isinstance(thing, FunctionType):
-            return self._run(thing, given, named)
-        return None
+        return self._run(thing, given, named) if isinstance(thing, FunctionType) else None
 
     def _run(
         self, function: Any, given: list, named: dict, owner: Any = None
@@ -497,9 +492,7 @@ def cut_by(call: ast.Call, thing: Any) -> str:
     is_cut = word in CUTS and (is_method or not CUTS[word].is_method)
     if is_cut or thing is torch.autograd.grad:
         return word
-    if is_method:
-        return ""
-    return BUILTINS.get(word, "")
+    return "" if is_method else BUILTINS.get(word, "")
 
 
 def handed_out(stmt: ast.stmt) -> ast.expr | None:
@@ -507,9 +500,7 @@ def handed_out(stmt: ast.stmt) -> ast.expr | None:
     value = getattr(stmt, "value", None)
     if isinstance(value, (ast.Yield, ast.YieldFrom)):
         return value.value
-    if isinstance(stmt, ast.Return):
-        return value
-    return None
+    return value if isinstance(stmt, ast.Return) else None
 
 
 def is_root(power: ast.expr) -> bool:
@@ -527,9 +518,7 @@ def carrying_loops(scope: Scope, nr: int, name: str) -> tuple[ast.stmt, ...]:
     """
     setting = [one for one in scope.body[:nr] if name in set_by(one[0])]
     if "." in name and is_module(scope.space.get(name.partition(".")[0])):
-        if setting:
-            return ()
-        return (scope.body[nr][0],)
+        return () if setting else (scope.body[nr][0],)
     found = []
     for loop in scope.body[nr][1]:
         is_set = any(loop in one[1] for one in setting)
@@ -567,17 +556,13 @@ def mode_of(expr: ast.expr) -> str:
     word, given = called(expr), next(iter(getattr(expr, "args", ())), None)
     is_false = isinstance(given, ast.Constant) and given.value is False
     is_set = {"set_grad_enabled": is_false, "inference_mode": not is_false}
-    if is_set.get(word, word in MODES):
-        return word
-    return ""
+    return word if is_set.get(word, word in MODES) else ""
 
 
 def inplace_parts(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parts of a module, of torch's own classes, that edit their input in place."""
-    parts = {"": module}
-    if type(module) is torch.nn.Sequential:
-        parts |= attribute(module, "_modules")
-    for path, part in parts.items():
+    inner = attribute(module, "_modules") if type(module) is torch.nn.Sequential else {}
+    for path, part in {"": module, **inner}.items():
         if is_module(part) and attribute(part, "inplace") is True:
             yield path, part
 
@@ -614,9 +599,7 @@ def attribute(thing: Any, name: str) -> Any:
 
 def of_class(thing: Any, name: str) -> Any:
     """Return what a class, or that of an object, has under a name; a method bound to the object."""
-    kind = type(thing)
-    if isinstance(thing, type):
-        kind = thing
+    kind = thing if isinstance(thing, type) else type(thing)
     for base in type.__dict__["__mro__"].__get__(kind):
         if name in base.__dict__:
             found = base.__dict__[name]
@@ -637,9 +620,7 @@ def entry(thing: Any, key: Any) -> Any:
         thing = list(inner.values())
     if type(thing) in (list, tuple) and type(key) is int and -len(thing) <= key < len(thing):
         return thing[key]
-    if type(thing) is dict and type(key) in (int, str):
-        return thing.get(key)
-    return None
+    return thing.get(key) if type(thing) is dict and type(key) in (int, str) else None
 
 
 def modules_in(thing: Any) -> list[Any]:
