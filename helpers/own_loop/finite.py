@@ -15,6 +15,7 @@ import torch
 from autograd_graphs.looking.torch_private import is_plain, is_tensor, quietly, read
 from helpers.answers import listed
 from helpers.clinic.catalogue import DANGERS, Danger
+from helpers.clinic.failed_backward import met_nodes
 from helpers.clinic.nans import dangerous, kind_of
 from helpers.own_loop.account import Account
 from helpers.own_loop.graphs import in_reach, span, walk_from
@@ -54,8 +55,7 @@ class Finite:
         before = "The weights were still finite."
         if self._last is not None:
             before = f"The weights were still finite, and the loss before was {self._last:.3g}."
-        nodes = [one for one in walk_from(roots).met if not is_tensor(one)]
-        node = dangerous(nodes)
+        node = dangerous(met_nodes(walk_from(roots)))
         known = DANGERS.get(kind_of(node)) if node is not None else None
         if known is not None:
             line = line_of(known, frame, line) or line
@@ -148,10 +148,14 @@ def are_finite(tensors: list[torch.Tensor]) -> bool:
     try:
         if all(math.isfinite(float(one.sum())) for one in tensors):
             return True
-        dense = [one.coalesce().values() if one.is_sparse else one for one in tensors]
-        return all(bool(one.isfinite().all()) for one in dense)  # a sum may overflow
+        for one in tensors:
+            if one.is_sparse:
+                one = one.coalesce().values()
+            if not one.isfinite().all():  # a sum may overflow
+                return False
     except (RuntimeError, TypeError):
         return True
+    return True
 
 
 def has_nan(tensor: Any) -> bool:

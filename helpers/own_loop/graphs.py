@@ -29,6 +29,7 @@ from autograd_graphs.looking.torch_private import (
 )
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from helpers.answers import code, listed
+from helpers.clinic.failed_backward import met_nodes
 from helpers.own_loop.mistakes import Notes
 from helpers.users_line import UsersLine, line_like
 
@@ -87,8 +88,7 @@ class Graphs:
     def _ages(self, walk: Walk) -> set[int]:
         """Return how many rounds ago operations of a graph ran: 0 is the round that runs."""
         ends = list(self.notes.ends)
-        ran = [ran_as(node) for node in walk.met if not is_tensor(node)]
-        return {len(ends) - bisect_right(ends, number) for number in ran}
+        return {len(ends) - bisect_right(ends, ran_as(node)) for node in met_nodes(walk)}
 
     def _note_kept(self, frame: FrameType | None) -> list[Any]:
         """Notice what keeps graphs of three earlier rounds alive; return tensors that keep any."""

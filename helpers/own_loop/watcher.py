@@ -154,12 +154,8 @@ class watching:
     def _note_retained(self, line: UsersLine | None) -> None:
         """Notice that the graph of the round before was retained for nothing."""
         is_same = self._retained is not None and self._retained == line
-        if (
-            is_same
-            and not self._roots
-            and not self._graphs.is_used_again
-            and self.notes.backwards >= EAGER
-        ):
+        may_be_needed = self._roots or self._graphs.is_used_again or self.notes.backwards < EAGER
+        if is_same and not may_be_needed:
             self.notes.add("retained", line)
         self._retained = None
 
