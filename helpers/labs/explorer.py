@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograd_graphs.data import Graph
+from autograd_graphs.data import Graph, counted
 from autograd_graphs.looking.snapshot import snapshot
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
@@ -92,8 +92,7 @@ class Programs(World):
         if one.is_leaf:
             return f"AccumulateGrad holds the leaf {one.name} itself: what arrives is added to {one.name}.grad."
         kept = ", ".join(str(cell)[2:] for cell in one.saved) or "nothing"
-        leads = len(graph.inputs_by_node()[self.node])
-        entries = "1 entry" if leads == 1 else f"{leads} entries"
+        entries = counted(len(graph.inputs_by_node()[self.node]), "entry", "entries")
         made = f"It made {one.name}. It" if one.name else "It"
         return f"{made} saves {kept}, and next_functions has {entries}."
 
@@ -108,7 +107,7 @@ def rows(graph: Graph, number: int) -> list[Row]:
             Row("variable", f"{leaf.name} = {leaf.value}"),
             Row("next_functions", "()"),
         ]
-    saved = [str(cell) for cell in one.saved] or ["nothing"]
+    saved = list(map(str, one.saved)) or ["nothing"]
     edges = [lead(graph, edge.target, edge.input_nr) for edge in graph.inputs_by_node()[number]]
     return [Row("node", one.operation), *titled("saves", saved), *titled("next_functions", edges)]
 
@@ -117,12 +116,13 @@ def lead(graph: Graph, target: int | None, input_nr: int) -> str:
     """Return an entry of `next_functions` as text, with what the tensor there is called."""
     if target is None:
         return f"(None, {input_nr})"
-    name = graph.nodes[target].name
-    return f"({graph.nodes[target].operation}, {input_nr})" + (f"  {name}" if name else "")
+    node = graph.nodes[target]
+    return f"({node.operation}, {input_nr})  {node.name}".rstrip()
 
 
 def titled(title: str, texts: list[str]) -> list[Row]:
-    return [Row(title if nr == 0 else "", text) for nr, text in enumerate(texts)]
+    first, *rest = texts
+    return [Row(title, first), *[Row("", text) for text in rest]]
 
 
 explorer = Lab(

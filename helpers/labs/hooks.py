@@ -25,11 +25,7 @@ class Hooks(World):
         Action("tenfold", "h.register_hook(tenfold)", "puts a hook on h"),
         Action("one_more", "h.register_hook(one_more)", "puts a hook on h"),
         Action("keep", "h.retain_grad()", "lets h keep its gradient"),
-        Action(
-            "halve",
-            "w.register_post_accumulate_grad_hook(halve)",
-            "puts a hook behind w.grad",
-        ),
+        Action("halve", "w.register_post_accumulate_grad_hook(halve)", "puts a hook behind w.grad"),
         Action("forward", "h = w * 3; y = h ** 2", "runs the forward pass again"),
         Action("backward", "y.backward()", "goes backward"),
     )

@@ -8,7 +8,7 @@ from autograd_graphs.looking.torch_private import read
 from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
-from helpers.labs.engine.world import Action, World
+from helpers.labs.engine.world import Action, World, maker
 
 
 class Weight(World):
@@ -41,8 +41,7 @@ class Weight(World):
             return (value,)
         names = ("is_leaf", "requires_grad", "retains_grad")
         flags = [Row(flag, str(getattr(tensor, flag))) for flag in names]
-        made = type(tensor.grad_fn).__name__ if tensor.grad_fn else "None"
-        return (value, *flags, Row("grad_fn", made))
+        return (value, *flags, Row("grad_fn", maker(tensor)))
 
     def grad(self) -> torch.Tensor | None:
         """Return `w.grad`, without the warning that reading a non-leaf's would give."""
@@ -51,13 +50,14 @@ class Weight(World):
     def title(self) -> str:
         if not self.w.is_leaf:
             return "w is not a leaf"
-        return "w is a leaf" + (" that requires grad" if self.w.requires_grad else "")
+        return "w is a leaf that requires grad" if self.w.requires_grad else "w is a leaf"
 
     def say(self) -> str:
         grad = self.grad()
+        if self.w.is_leaf and grad is None:
+            return "Its .grad is None so far."
         if self.w.is_leaf:
-            held = f"holds {short_numbers(grad.tolist())}" if grad is not None else "is None so far"
-            return f"Its .grad {held}."
+            return f"Its .grad holds {short_numbers(grad.tolist())}."
         return f"{self.kept(grad)} {self.behind()}"
 
     def kept(self, grad: torch.Tensor | None) -> str:

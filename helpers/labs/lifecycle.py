@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from itertools import chain
 
 import torch
 
@@ -65,13 +64,15 @@ class Life(World):
 
     def kept(self) -> tuple[int, int, dict[int, int]]:
         """Return how many saved tensors are held and freed, and the bytes that are held."""
-        nodes = [one for one in Walk(self.roots()).met if not isinstance(one, torch.Tensor)]
-        states = [cell.state for node in nodes for cell in saved(node, lambda tensor: ())]
-        storages = {}
-        for one in chain.from_iterable(values_held(node).values() for node in nodes):
-            if isinstance(one, torch.Tensor):
-                storage = one.untyped_storage()
-                storages[storage.data_ptr()] = storage.nbytes()
+        states, storages = [], {}
+        for node in Walk(self.roots()).met:
+            if isinstance(node, torch.Tensor):
+                continue
+            states += [cell.state for cell in saved(node, lambda tensor: ())]
+            for one in values_held(node).values():
+                if isinstance(one, torch.Tensor):
+                    storage = one.untyped_storage()
+                    storages[storage.data_ptr()] = storage.nbytes()
         return states.count("held"), states.count("freed"), storages
 
     def alone(self, storages: dict[int, int]) -> int:

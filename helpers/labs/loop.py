@@ -100,9 +100,7 @@ TOUCHES = {  # from a line to what it changes, and from what it reads to the lin
 
 
 def ring(states: Sequence[State], alt: str) -> Drawn:
-    """Draw each state as the ring of its four lines; the line that ran last is marked, with what it
-    touched.
-    """
+    """Draw each state as a ring of four lines, and mark the last that ran and what it touched."""
     drawn = [Drawing(WIDE, HIGH, tuple(marks(state)), as_text(state), alt) for state in states]
     return Drawn(drawn, (), tuple([("saved", *one) for one in KEPT.items()]))
 

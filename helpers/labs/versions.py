@@ -65,15 +65,16 @@ class Edits(World):
         value = short_numbers(tensor.tolist())
         if name == "x.grad":
             return (Row("", value, self.is_wrong()),)
-        version = [Row("_version", str(tensor._version))] if name == "x" else []
-        return (Row("", value), *version)
+        return Row("", value), Row("_version", str(tensor._version))
 
     def facts(self) -> tuple[Row, ...]:
         cell = self.saved()
-        since = ", modified since" if cell.state == "modified" else ""
-        kept = "freed" if cell.state == "freed" else f"at version {cell.version}{since}"
-        right = "" if self.x.grad is None else short_numbers(self.right().tolist())
-        return (Row("y saved x", kept), Row("the right x.grad" if right else "", right))
+        version = f"at version {cell.version}"
+        kept = {"freed": "freed", "modified": f"{version}, modified since"}
+        right = Row("", "")
+        if self.x.grad is not None:
+            right = Row("the right x.grad", short_numbers(self.right().tolist()))
+        return Row("y saved x", kept.get(cell.state, version)), right
 
     def title(self) -> str:
         if self.x.grad is None:
@@ -88,8 +89,10 @@ class Edits(World):
         if self.x.grad is not None:
             which = "no longer" if changed else "still"
             return f"x {which} holds the numbers from which y was made."
-        versions = f"y saved x at version {cell.version}, and x is at version {self.x._version}."
-        return versions + (" The numbers in x have changed." if changed else "")
+        said = f"y saved x at version {cell.version}, and x is at version {self.x._version}."
+        if changed:
+            said += " The numbers in x have changed."
+        return said
 
 
 versions = Lab(

@@ -7,7 +7,7 @@ import torch
 from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
-from helpers.labs.engine.world import Action, World
+from helpers.labs.engine.world import Action, World, maker
 
 
 def way(name: str, code: str, does: str) -> Action:
@@ -57,8 +57,7 @@ class Ways(World):
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         rows = [Row("", short_numbers(tensor.tolist()))]
         if name in ("y", "z"):
-            made = type(tensor.grad_fn).__name__ if tensor.grad_fn else "None"
-            rows.append(Row("grad_fn", made))
+            rows.append(Row("grad_fn", maker(tensor)))
         if name == "y":
             rows.append(Row("storage", "that of x" if self.shares() else "its own"))
         return tuple(rows)
@@ -66,7 +65,7 @@ class Ways(World):
     def title(self) -> str:
         if "y" not in self.bound:
             return "There is no y yet"
-        return "y is recorded" if self.y.requires_grad else "y is not recorded"
+        return recorded("y", self.y)
 
     def say(self) -> str:
         if "y" not in self.bound:
@@ -77,7 +76,12 @@ class Ways(World):
     def of_z(self) -> str:
         if "z" not in self.bound:
             return ""
-        return "z is recorded." if self.z.requires_grad else "z is not recorded."
+        return f"{recorded('z', self.z)}."
+
+
+def recorded(name: str, tensor: torch.Tensor) -> str:
+    """Say whether a tensor has a graph."""
+    return f"{name} is recorded" if tensor.requires_grad else f"{name} is not recorded"
 
 
 who_records = Lab(

@@ -54,11 +54,12 @@ class Boxes:
             self.own[box.place].append(box)
         self.values = max([value_width(box) for box in boxes if len(box.rows) == 2], default=0)
         self.slots = self.placed()
-        self.stacks = tuple([self.stack(slot) for slot in self.slots if self.has_blocks(slot.name)])
+        self.stacks = tuple([self.stack(slot) for slot in self.slots if self.blocks(slot.name)])
         self.low = max([slot.top + slot.high for slot in self.slots], default=0)
         rows = list(chain.from_iterable(state.facts for state in states))
-        self.fact = "value" if self.names else "start"  # alone they are what one reads: larger
-        size, self.line = (SMALL, LINE) if self.names else (TITLE, LINE + 3)
+        self.fact, size, self.line = "value", SMALL, LINE
+        if not self.names:  # alone they are what one reads: larger
+            self.fact, size, self.line = "start", TITLE, LINE + 3
         self.labels = max([width(row.label, SMALL) for row in rows], default=0)
         texts = max([width(row.text, size) for row in rows], default=0)
         facts = self.labels + BETWEEN + texts if rows else 0
@@ -66,14 +67,15 @@ class Boxes:
         self.width = max([facts, *[slot.left + slot.wide for slot in self.slots]])
         self.height = self.low + (GAP + self.line * lines if lines else 0)
 
-    def has_blocks(self, name: str) -> bool:
-        return any(box.totals is not None for box in self.own[name])
+    def blocks(self, name: str) -> list[tuple[float, ...]]:
+        """Return the numbers that are drawn as blocks in the box of a name, of each state."""
+        return [box.totals for box in self.own[name] if box.totals is not None]
 
     def placed(self) -> list[Slot]:
         """Return the places of all names: plain ones below each other, those with blocks beside."""
-        plain = [name for name in self.names if not self.has_blocks(name)]
-        left = max([tag_width(name) for name in plain], default=0) + ARROW
-        wide = max([self.wide(name) for name in plain], default=0)
+        plain = [name for name in self.names if not self.blocks(name)]
+        left = max(map(tag_width, plain), default=0) + ARROW
+        wide = max(map(self.wide, plain), default=0)
         x, y, found = 0, 0, []
         for name in plain:
             found.append(Slot(name, 0, y, tag_width(name), left, y, wide, self.high(name)))
@@ -89,9 +91,8 @@ class Boxes:
 
     def wide(self, name: str) -> int:
         """Return the width of the box of a name, in all states."""
-        texts = [self.box_width(box) for box in self.own[name]]
-        columns = [len(box.totals) * STEP for box in self.own[name] if box.totals is not None]
-        return max([64, *texts, *columns]) + 2 * SIDE
+        columns = [len(totals) * STEP for totals in self.blocks(name)]
+        return max([64, *map(self.box_width, self.own[name]), *columns]) + 2 * SIDE
 
     def box_width(self, box: Box) -> int:
         """Return the width of the widest row of a box; a flat one has one row."""
@@ -103,16 +104,19 @@ class Boxes:
 
     def high(self, name: str) -> int:
         """Return the height of the box of a name, in all states."""
-        boxes = self.own[name]
-        lines = max([len(box.rows) for box in boxes], default=0)
-        lines = min(lines, 1) if self.is_flat else lines
-        high = FIRST + LINE * (lines - 1) + SIDE - 4 * self.is_flat if lines else SLOT
-        most = max([max(box.totals) for box in boxes if box.totals is not None], default=0)
-        return max(SLOT, high + round(most * UNIT) + 2 * COLUMNS_LOW * self.has_blocks(name))
+        lines, high = max([len(box.rows) for box in self.own[name]], default=0), SLOT
+        if lines and self.is_flat:
+            high = FIRST + SIDE - 4
+        elif lines:
+            high = FIRST + LINE * (lines - 1) + SIDE
+        blocks = self.blocks(name)
+        if blocks:
+            high += round(max(map(max, blocks)) * UNIT) + 2 * COLUMNS_LOW
+        return max(SLOT, high)
 
     def stack(self, slot: Slot) -> Stack:
         """Return the place of the blocks in the box of a name."""
-        count = max(len(box.totals) for box in self.own[slot.name] if box.totals is not None)
+        count = max(map(len, self.blocks(slot.name)))
         x = slot.left + (slot.wide - count * STEP) // 2 + (STEP - WIDE) // 2
         base = slot.top + slot.high - COLUMNS_LOW
         return Stack(slot.name, x, base, STEP, UNIT, WIDE)
@@ -159,7 +163,9 @@ class Boxes:
         """Draw the box of a tensor with its rows; a dashed slot where there is none."""
         if box.why:
             if box.why != "not bound":
-                x = slot.left + (0 if slot.top == slot.y else slot.wide // 2 - 32)
+                x = slot.left
+                if slot.top != slot.y:
+                    x += slot.wide // 2 - 32
                 pen.rect("none", x, slot.top + 2, 64, SLOT - 4, 6)
                 pen.write("word", x + 32, slot.top + SLOT // 2 + 5, (box.why, ""))
             return
@@ -171,7 +177,8 @@ class Boxes:
             x += self.values + BETWEEN
         labels = label_width(box)
         for row in box.rows[1:]:
-            y += 0 if self.is_flat else LINE
+            if not self.is_flat:
+                y += LINE
             pen.write("row", x, y, (row.label, ""))
             pen.write("value", x + labels + BETWEEN, y, (row.text, ""))
 

@@ -72,8 +72,7 @@ def inside() -> Iterator[None]:
 
 
 def explore(world: type[World], depth: int) -> StateMap:
-    """Try every sequence of up to `depth` actions, each from a fresh `reset()`, and return the
-    states met.
+    """Try all sequences of up to `depth` actions from a fresh `reset()`, and return the states met.
 
     Two sequences lead to one state only where all that can matter later is equal. What an action
     raises belongs to the way, and the state after it is what torch left behind. Grad mode, random

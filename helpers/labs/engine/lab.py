@@ -60,7 +60,8 @@ class Lab:
         """Return the states of the lab, and what each action makes of each."""
         names = [action.name for action in with_buttons(self.world)]
         path = self.path(start)
-        actions = tuple([names.index(action) if action in names else CLICK for action in path])
+        numbers = {action: nr for nr, action in enumerate(names)}
+        actions = tuple([numbers.get(action, CLICK) for action in path])
         first = self.map().walk(path).to
         return replace(_filmed(self), start=actions, first=first, text=self.text(start))
 
@@ -99,17 +100,8 @@ def _filmed(lab: Lab) -> LabFilm:
     for state, shot in zip(found, shots, strict=True):
         states.append(lab_state(state, shot, actions, numbers, names))
     buttons = tuple([button(action, found, names[:1]) for action in actions])
-    return LabFilm(
-        lab.world.setup,
-        buttons,
-        drawn,
-        tuple(states),
-        lab.text(),
-        lab.alt,
-        stacks=stacks,
-        legend=legend,
-        aside=aside,
-    )
+    beside = {"stacks": stacks, "legend": legend, "aside": aside}
+    return LabFilm(lab.world.setup, buttons, drawn, tuple(states), lab.text(), lab.alt, **beside)
 
 
 def lab_state(
@@ -120,13 +112,13 @@ def lab_state(
     stacks: Sequence[str],
 ) -> LabState:
     """Return a state as the player has it: actions and states by their numbers."""
-    names = [action.name for action in actions]
-    came = None
+    pressed = {action.name: nr for nr, action in enumerate(actions)}
+    came, focus = None, None
     if state.path:
-        last = state.path[-1]
-        came = (numbers[state.path[:-1]], names.index(last) if last in names else CLICK)
+        came = (numbers[state.path[:-1]], pressed.get(state.path[-1], CLICK))
+    if state.focus is not None:
+        focus = Owner("node", state.focus)
     scene, changes = shot
-    focus = None if state.focus is None else Owner("node", state.focus)
     return LabState(
         title=state.title,
         sentence=state.sentence,
@@ -136,7 +128,7 @@ def lab_state(
         text=as_text(state),
         ways=tuple([way_of(numbers[state.path], state, action) for action in actions]),
         came=came,
-        chosen=tuple([names.index(name) for name in state.chosen]),
+        chosen=tuple([pressed[name] for name in state.chosen]),
         totals=tuple([totals(state, name) for name in stacks]),
     )
 
@@ -163,8 +155,10 @@ def button(action: Action, states: Sequence[State], stacks: Sequence[str]) -> Bu
         to = state.way(action.name).to
         if stacks and to is not None:
             adds.add(added(state.box(stacks[0]).totals, states[to].box(stacks[0]).totals))
-    same = adds.pop() if len(adds) == 1 else ()
-    return Button(action.code, action.does, same if any(same) else None, action.group, action.anew)
+    same = None
+    if len(adds) == 1 and any(*adds):
+        same = adds.pop()
+    return Button(action.code, action.does, same, action.group, action.anew)
 
 
 def added(before: Totals, after: Totals) -> tuple[float, ...]:
@@ -177,9 +171,8 @@ def added(before: Totals, after: Totals) -> tuple[float, ...]:
 
 def as_text(state: State) -> str:
     """Return all that a state shows, as text: its names, its facts, its graph."""
-    boxes = [str(box) for box in state.boxes]
-    facts = [str(row) for row in state.facts if row.text]
-    return "\n".join([*boxes, *facts, str(state.graph)])
+    facts = [row for row in state.facts if row.text]
+    return "\n".join(map(str, [*state.boxes, *facts, state.graph]))
 
 
 def shared(
@@ -189,10 +182,13 @@ def shared(
     alike: dict[object, list[Drawing]] = {}
     for one in drawings:
         alike.setdefault(outline(one), []).append(one)
-    numbers = {key: number for number, key in enumerate(alike)}
-    scenes = tuple(common(group) for group in alike.values())
-    shots = [(numbers[outline(one)], one) for one in drawings]
-    return scenes, [(number, changes(scenes[number], one)) for number, one in shots]
+    scenes = {key: common(group) for key, group in alike.items()}
+    numbers = {key: number for number, key in enumerate(scenes)}
+    shots = []
+    for one in drawings:
+        key = outline(one)
+        shots.append((numbers[key], changes(scenes[key], one)))
+    return tuple(scenes.values()), shots
 
 
 def outline(one: Drawing) -> object:
@@ -203,16 +199,16 @@ def common(group: list[Drawing]) -> Drawing:
     """Return the scene of a group: a mark without state wherever one of them has none there."""
     marks = []
     for alike in zip(*[one.marks for one in group], strict=True):
-        state = min([mark.state for mark in alike])
-        marks.append(replace(alike[0], state=state))
+        marks.append(replace(alike[0], state=min([mark.state for mark in alike])))
     return replace(group[0], marks=tuple(marks))
 
 
 def changes(scene: Drawing, one: Drawing) -> tuple[Change, ...]:
     """Return what turns a scene into one of its drawings."""
-    pairs = enumerate(zip(scene.marks, one.marks, strict=True))
-    return tuple(
-        Change(nr, new.state, None if old.runs == new.runs else new.runs)
-        for nr, (old, new) in pairs
-        if old != new
-    )
+    found = []
+    for nr, (old, new) in enumerate(zip(scene.marks, one.marks, strict=True)):
+        if old.runs != new.runs:
+            found.append(Change(nr, new.state, new.runs))
+        elif old != new:
+            found.append(Change(nr, new.state, None))
+    return tuple(found)

@@ -77,7 +77,9 @@ def slim(dealt: Cards) -> Cards:
     cards = []
     for card in dealt.cards:
         if card.kind == "operation":
-            lines = [tuple([row for row in line if row.part]) for line in card.lines]
+            lines = []
+            for line in card.lines:
+                lines.append(tuple([row for row in line if row.part]))
             card = replace(card, rest="", lines=tuple(filter(None, lines)))
             card = measured(card, card.device)
         cards.append(card)

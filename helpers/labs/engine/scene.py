@@ -41,9 +41,7 @@ class Sheet:
 
 
 class Drawn(NamedTuple):
-    """Hold the drawings of all states, the places of blocks, the legend, and how far the graph
-    moves on a slide.
-    """
+    """Hold all drawings, places of blocks, the legend, and how far a graph moves on a slide."""
 
     drawings: list[Drawing]
     stacks: tuple[Stack, ...]
@@ -72,7 +70,7 @@ def arranged(boxes: Boxes, wide: int, high: int) -> Sheet:
     gap = GAP if wide and boxes.width else 0
     beside = boxes.width + gap + wide, max(boxes.height, high)
     below = max(boxes.width, wide), boxes.height + gap + high
-    across, down = beside if overflow(beside) <= overflow(below) else below
+    across, down = min(beside, below, key=overflow)
     if (across, down) == beside:
         return Sheet(across + 2 * EDGE, down + 2 * EDGE, boxes.width + gap, 0, wide)
     low = boxes.height + gap

@@ -1,8 +1,6 @@
-"""Say all of a small live world that can matter later, as plain data: two worlds with equal answers
-behave alike.
+"""Say all of a live world that can matter later, as plain data: with equal ones worlds are alike.
 
-Runs nothing of the world's, but ends by moving version counters, to see which tensors share one:
-look last.
+Runs nothing, but ends by moving version counters, to see which tensors share one: look last.
 """
 
 from __future__ import annotations
@@ -27,13 +25,13 @@ from autograd_graphs.looking.torch_private import (
     type_name,
 )
 from autograd_graphs.looking.variable_names import is_module
+from helpers.labs.engine.world import kept_grad
 
 PLAIN = (type(None), bool, int, float, str)
 
 
 def sameness(things: Mapping[str, object], unversioned: Sequence[str] = ()) -> tuple[Any, ...]:
-    """Return plain data on named things: tensors, modules and plain values, and all that they lead
-    to.
+    """Return plain data on named tensors, modules and plain values, and all that they lead to.
 
     Of tensors named in `unversioned`, "x.grad" among them, the version is left out: the caller knows
     that it cannot matter.
@@ -48,7 +46,7 @@ def sameness(things: Mapping[str, object], unversioned: Sequence[str] = ()) -> t
     with quietly():
         seen = Seen(bound_to(things, unversioned))
         bound = tuple((name, seen.thing(name, one)) for name, one in sorted(things.items()))
-        facts = tuple(seen.facts(one) for one in seen.met)  # `met` grows as we go
+        facts = tuple(map(seen.facts, seen.met))  # `met` grows as we go
         return modes, bound, facts, seen.order(), shared_counters(seen.met)
 
 
@@ -59,15 +57,14 @@ def bound_to(things: Mapping[str, object], names: Sequence[str]) -> list[Any]:
         owner, _, grad = name.partition(".")
         one = things.get(owner)
         if one is not None and grad:
-            one = read(one, "grad") if one.is_leaf or one.retains_grad else None
+            one = kept_grad(one)
         if one is not None:
             found.append(one)
     return found
 
 
 class Seen:
-    """Number tensors, backward functions and storages in the order in which they are met, and keep
-    them alive.
+    """Number tensors, backward functions and storages as they are met, and keep them alive.
 
     Of the tensors in `ignore_versions_of` the version is not told.
     """
@@ -107,7 +104,9 @@ class Seen:
         )
 
     def facts(self, one: Any) -> tuple[Any, ...]:
-        return self.of_tensor(one) if is_tensor(one) else self.of_node(one)
+        if is_tensor(one):
+            return self.of_tensor(one)
+        return self.of_node(one)
 
     def of_tensor(self, one: torch.Tensor) -> tuple[Any, ...]:
         leaf, keeps = read(one, "is_leaf"), read(one, "retains_grad")
@@ -117,21 +116,12 @@ class Seen:
         is_free = one.is_inference() or id(one) in self._unversioned
         version = one.is_inference(), None if is_free else read(one, "_version")
         made = (self.number(read(one, "grad_fn")), read(one, "output_nr"), self.number(one._base))
-        grad = self.number(read(one, "grad")) if leaf or keeps else None
+        grad = self.number(kept_grad(one))
         hooks = tuple(map(of_hook, (one._backward_hooks or {}).values()))
         after = tuple(map(of_hook, (one._post_accumulate_grad_hooks or {}).values()))
         where = self._storages.setdefault(storage._cdata, len(self._storages)), storage.nbytes()
-        return (
-            "tensor",
-            look,
-            flags,
-            version,
-            made,
-            grad,
-            (hooks, after),
-            where,
-            repr(torch._C.TensorBase.tolist(one)),
-        )
+        values = repr(torch._C.TensorBase.tolist(one))
+        return "tensor", look, flags, version, made, grad, (hooks, after), where, values
 
     def of_node(self, one: Any) -> tuple[Any, ...]:
         operation = type_name(one)
@@ -157,9 +147,7 @@ class Seen:
 
 
 def of_hook(hook: Any) -> tuple[Any, ...]:
-    """Return what a hook does, by its code. Raises TypeError for one that reads or changes more than
-    its arguments.
-    """
+    """Return the code of a hook. Raises TypeError if it reads more than its arguments."""
     code = getattr(hook, "__code__", None)
     reach = None if code is None else [line.opname for line in get_instructions(code)]
     if reach is None or code.co_freevars or "LOAD_GLOBAL" in reach or hook.__defaults__:

@@ -50,11 +50,9 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Hold one state: the first path that led to it, what is seen there, and where each action
-    leads.
+    """Hold one state: the first path to it, what is seen there, and where each action leads.
 
-    `ghost` is the graph that would be there if everything were recorded; `focus` a node of the
-    graph.
+    `ghost` is the graph that would be there if all were recorded; `focus` a node of the graph.
     """
 
     path: tuple[str, ...]

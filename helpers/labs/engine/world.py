@@ -37,6 +37,17 @@ def compiled(code: str) -> CodeType:
     return compile(code, "<lab>", "exec")
 
 
+def kept_grad(tensor: torch.Tensor) -> torch.Tensor | None:
+    """Return `.grad`, without the warning that torch gives where it keeps none."""
+    is_kept = read(tensor, "is_leaf") or read(tensor, "retains_grad")
+    return read(tensor, "grad") if is_kept else None
+
+
+def maker(tensor: torch.Tensor) -> str:
+    """Return the name of the node that made a tensor, "None" where there is none."""
+    return type(tensor.grad_fn).__name__ if tensor.grad_fn else "None"
+
+
 class World:
     """Be a small world: names bound to real tensors, and actions, each a line that is really run.
 
@@ -104,7 +115,7 @@ class World:
         one = self.bound[owner]
         if owner == name or one is None:
             return True, one
-        return True, read(one, "grad") if one.is_leaf or one.retains_grad else None
+        return True, kept_grad(one)
 
     def boxes(self) -> tuple[Box, ...]:
         """Return a box for each tensor with all its names, and one for each name of none."""
@@ -151,9 +162,7 @@ class World:
         return ()
 
     def whole(self) -> Mapping[str, torch.Tensor]:
-        """Return freshly made tensors, by name, whose graph is drawn behind as a ghost: the first
-        is the root.
-        """
+        """Return new tensors by name, whose graph is drawn as a ghost: the first is the root."""
         return {}
 
     def as_ghost(self, graph: Graph) -> Graph:
