@@ -140,7 +140,7 @@ def code(text: str) -> str:
 
 def listed(names: Iterable[str], most: int = 3) -> str:
     """Return names as code, "`a`, `b` and `c`"; of many the first few."""
-    found = [code(one) for one in dict.fromkeys(names)]
+    found = list(map(code, dict.fromkeys(names)))
     more = len(found) - most
     if more > 0:
         found = [*found[:most], f"{more} more"]

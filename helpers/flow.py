@@ -10,9 +10,7 @@ from helpers.plots import Plot, plot
 
 
 def plot_flow(
-    layers: Sequence[torch.nn.Module],
-    act: Callable[[torch.Tensor], torch.Tensor],
-    x: torch.Tensor,
+    layers: Sequence[torch.nn.Module], act: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor
 ) -> Plot:
     """Plot the norm of the gradient of each layer's weight, without and with `+ h`.
 

@@ -78,9 +78,7 @@ def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
 
 
 def told(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None = None) -> str:
-    """Return what a reader without a GPU sees: the recording with its machine and day, or what
-    documentation promises, or why there is neither.
-    """
+    """Return what a reader without a GPU sees: a recording, a promise, or why there is neither."""
     if kept := fresh(entry, code):
         return f"{kept['text']}\nrecorded on {kept['machine']}, {kept['date']}"
     if promise is not None:
@@ -98,9 +96,7 @@ def fresh(entry: dict[str, Any] | None, code: str) -> dict[str, Any] | None:
 
 
 def fingerprint(function: Callable[[], object]) -> str:
-    """Return a digest of what a function does: names and statements count, comments and layout do
-    not.
-    """
+    """Return a digest of what a function does: its names and statements, no comments or layout."""
     return fingerprint_of(inspect.getsource(function))
 
 
@@ -112,9 +108,7 @@ def fingerprint_of(source: str) -> str:
 
 
 def outcome(function: Callable[[], object]) -> str:
-    """Run a function; return what it printed, and the value that it returned as a cell would show
-    it.
-    """
+    """Run a function; return what it printed, and what it returned as a cell would show it."""
     from IPython.lib.pretty import pretty
 
     printed = io.StringIO()
@@ -156,8 +150,7 @@ def hand_over(key: str, code: str, function: Callable[[], object]) -> None:
 
 
 def record(folder: Path = ROOT / "notebooks") -> list[str]:
-    """Run every notebook that has GPU cells, store what they showed, all or nothing; return the
-    keys.
+    """Run every notebook with GPU cells, store all that they showed or nothing; return the keys.
 
     Exits with a sentence, and changes nothing, where there is no GPU, no such cell, or a key used
     twice.
@@ -201,9 +194,10 @@ def handed_over(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
         notebook, km=kernel, timeout=120, resources={"metadata": {"path": str(path.parent)}}
     )
     client.execute(cleanup_kc=True, env={**os.environ, MODE: "record"})
-    for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
-        if MIME in output.get("data", {}):
-            yield from json.loads(output["data"][MIME]).items()
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if MIME in output.get("data", {}):
+                yield from json.loads(output["data"][MIME]).items()
 
 
 if __name__ == "__main__":

@@ -40,10 +40,10 @@ def listings() -> dict[str, Listing]:
     import tomllib  # not needed to import helpers
 
     table = tomllib.loads((HERE / "lessons.toml").read_text(encoding="utf-8"))
-    return {
-        number: Listing(number, **entry | {"needs": tuple(entry["needs"])})
-        for number, entry in table.items()
-    }
+    for number, entry in table.items():
+        entry["needs"] = tuple(entry["needs"])
+        table[number] = Listing(number, **entry)
+    return table
 
 
 def arrows() -> list[tuple[str, str]]:

@@ -52,7 +52,7 @@ def bytes_in_use(forward: Callable[[], torch.Tensor], **how: Any) -> tuple[list[
 
 def most_bytes(forward: Callable[[], torch.Tensor]) -> int:
     """Return the most bytes that are in use at a time during `forward().backward()`."""
-    return max(max(part) for part in bytes_in_use(forward))
+    return max(map(max, bytes_in_use(forward)))
 
 
 def plot_bytes(forward: Callable[[], torch.Tensor], leaf: torch.Tensor) -> Plot:
@@ -143,7 +143,7 @@ def plot_timeline(model: torch.nn.Module, *inputs: torch.Tensor) -> Plot:
 
 def _at_the_peak(bytes_of: dict[str, list[int]], steps: list[tuple[str, int]]) -> tuple[str, str]:
     """Say how much is in use at most and where; and what for."""
-    whole = [sum(parts) for parts in zip(*bytes_of.values(), strict=True)]
+    whole = list(map(sum, zip(*bytes_of.values(), strict=True)))
     peak = whole.index(max(whole))
     before = [name for name, at in steps if at < peak]
     part = "backward" if BACKWARD in before else "the forward"
@@ -159,7 +159,7 @@ def _draw(axes: Axes, bytes_of: dict[str, list[int]], steps: list[tuple[str, int
     most = max(map(sum, zip(*bytes_of.values(), strict=True)))
     low = [0] * len(places)
     for kind, line in bytes_of.items():
-        high = [sum(two) for two in zip(low, [*line, line[-1]], strict=True)]
+        high = list(map(sum, zip(low, [*line, line[-1]], strict=True)))
         axes.fill_between(places, low, high, step="post", color=COLOURS[kind], linewidth=0)
         if max(line) > most / 5:  # else there is no room for its name
             _label(axes, kind, places, low, line)
@@ -233,7 +233,7 @@ def plot_trade(layers: Sequence[torch.nn.Module], x: torch.Tensor) -> Plot:
     colours = ["#bbbbbb"] + [COLOURS[PASSED]] * len(counts)
     said = [f"Blocks under a checkpoint: {', '.join(forwards)}."]
     for axes, title, heights, labels in (
-        (above, "the most memory in use at a time", most, [in_bytes(size) for size in most]),
+        (above, "the most memory in use at a time", most, list(map(in_bytes, most))),
         (below, "how often a layer runs, in forward and backward together", often, often),
     ):
         axes.bar_label(axes.bar(list(forwards), heights, color=colours), labels)

@@ -1,6 +1,4 @@
-"""`plot`: a matplotlib figure with words for whoever does not see it. Reads the figure, and no
-global of matplotlib.
-"""
+"""`plot`: a matplotlib figure with words for whoever does not see it. Reads no global."""
 
 from __future__ import annotations
 
@@ -71,21 +69,21 @@ def plot(figure: Figure, *, alt: str | None = None) -> Plot:
 
 def words(figure: Figure) -> str:
     """Return what a figure shows, in words: its axes, and of each line the ends and extremes."""
-    parts = [part for axes in figure.axes for part in _axes(axes)]
-    return visible(" ".join(parts), LONGEST) or "a figure with nothing in it"
+    parts = " ".join(map(_axes, figure.axes))
+    return visible(parts, LONGEST) or "a figure with nothing in it"
 
 
-def _axes(axes: Axes) -> list[str]:
+def _axes(axes: Axes) -> str:
     """Return sentences on one part of a figure."""
     found = [f"{axes.get_title()}."] if axes.get_title() else []
     across, up = axes.get_xlabel() or "x", axes.get_ylabel() or "y"
     found.append(f"{up} over {across}.")
-    found += [_line(line) for line in axes.lines]
+    found += map(_line, axes.lines)
     bars = [patch for patch in axes.patches if hasattr(patch, "get_height")]
     if bars:
         heights = [short_number(float(bar.get_height())) for bar in bars[:MOST_BARS]]
         found.append(f"{len(bars)} bars: {', '.join(heights)}.")
-    return found
+    return " ".join(found)
 
 
 def _line(line: Line2D) -> str:
@@ -93,7 +91,8 @@ def _line(line: Line2D) -> str:
     points = [(float(x), float(y)) for x, y in zip(*line.get_data(), strict=True)]
     points = [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
     name = line.get_label()
-    name = "A line" if name.startswith("_") else name
+    if name.startswith("_"):
+        name = "A line"
     if not points:
         return f"{name}: no points."
     low, high = min(points, key=lambda point: point[1]), max(points, key=lambda point: point[1])
@@ -108,9 +107,7 @@ def _point(point: tuple[float, float]) -> str:
 
 
 def _small(png: io.BytesIO) -> bytes:
-    """Return a picture with a palette of its own: lines on paper need few colours, and a third of
-    the bytes.
-    """
+    """Return a picture with a palette of its own: few colours do, in a third of the bytes."""
     from PIL import Image  # matplotlib has brought it by now
 
     file = io.BytesIO()

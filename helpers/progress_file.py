@@ -83,9 +83,7 @@ def count(record: dict, name: str) -> int:
 
 @contextlib.contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Hold off other notebooks; where that is not possible, as on some network drives, go on all
-    the same.
-    """
+    """Hold off other notebooks; where that fails, as on some network drives, go on all the same."""
     lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=PATIENCE)
     try:
         lock.acquire()
@@ -136,12 +134,12 @@ def _older(path: Path) -> dict[str, dict]:
         guesses = _load(path) or {}
     except (OSError, ValueError):
         return {}
-    named = {name: OLD_NAME.fullmatch(name) for name in guesses}
-    return {
-        f"quiz.{found[1]}": {"first": guesses[name]}
-        for name, found in named.items()
-        if found and isinstance(guesses[name], str) and guesses[name] in ("a", "b", "c")
-    }
+    records = {}
+    for name, letter in guesses.items():
+        found = OLD_NAME.fullmatch(name)
+        if found and isinstance(letter, str) and letter in ("a", "b", "c"):
+            records[f"quiz.{found[1]}"] = {"first": letter}
+    return records
 
 
 def _write(path: Path, sections: dict[str, dict]) -> None:

@@ -53,11 +53,9 @@ def then_and_now(*unnamed: object, **guesses: object) -> None:
 
 def _letters(call: str, unnamed: tuple, guesses: dict[str, object]) -> tuple[dict, list[str]]:
     """Return the letters that can be read, and which questions are open; say what was not read."""
-    letters = {
-        name: guarded(choice(*LETTERS).read, value)
-        for name, value in guesses.items()
-        if NAME.fullmatch(name)
-    }
+    letters = {}
+    for name in filter(NAME.fullmatch, guesses):
+        letters[name] = guarded(choice(*LETTERS).read, guesses[name])
     good = {name: letter for name, letter in letters.items() if is_a(letter, str)}
     unread = [name for name in letters if name not in good and guesses[name] is not ...]
     for name in unread:
@@ -73,12 +71,11 @@ def kept() -> dict[str, str]:
     """Return the guesses kept so far by question, {"q1": "b"}; {} if there are none or none can be
     read.
     """
-    found = {name: record.get("first") for name, record in read()[PREDICTIONS].items()}
-    return {
-        name.replace("quiz.", "q"): letter
-        for name, letter in sorted(found.items())
-        if re.fullmatch(r"quiz\.\d{1,2}", name) and letter in LETTERS
-    }
+    letters = {}
+    for name, record in sorted(read()[PREDICTIONS].items()):
+        if re.fullmatch(r"quiz\.\d{1,2}", name) and record.get("first") in LETTERS:
+            letters[name.replace("quiz.", "q")] = record["first"]
+    return letters
 
 
 def _added(good: dict[str, str]) -> str:
