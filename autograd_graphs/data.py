@@ -415,7 +415,7 @@ class Program:
     its name. `operands` has (node, operands) of nodes whose expression is certain.
     """
 
-    lines: tuple[str, ...]
+    lines: tuple[str, ...] = ()
     spans: tuple[tuple[int, Span], ...] = ()
     operands: tuple[tuple[int, Operands], ...] = ()
 

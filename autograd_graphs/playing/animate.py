@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain
 
-from autograd_graphs.data import NOT_FOLDED, Graph
+from autograd_graphs.data import NOT_FOLDED, Graph, Program
 from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.playing.backward_film import BackwardFilm, Moment, Scene
 from autograd_graphs.playing.moments import Moments
@@ -37,7 +37,7 @@ def film(trace: Trace, alt: str | None = None) -> BackwardFilm:
         text,
         alt or f"Stepping through backward. {still.alt}",
         still,
-        trace.program.lines if trace.program else (),
+        (trace.program or Program()).lines,
         tuple(remarks(stages[0].graph, scenes[0].picture.drawn)),
         moments.first and moments.first.step,
     )
@@ -53,11 +53,16 @@ def shown(moments: Moments, scenes: list[Scene], count: int) -> list[Moment | No
     """Return the moment of each step; None for a step that is inside a folded part everywhere."""
     stops = chain.from_iterable(scene.stops for scene in scenes)
     seen = {stop.moment for stop in stops}
-    return [moments.step(nr) if nr + 1 in seen else None for nr in range(count)]
+    found: list[Moment | None] = [None] * count
+    for number in range(count):
+        if number + 1 in seen:
+            found[number] = moments.step(number)
+    return found
 
 
 def remarks(graph: Graph, drawn: int) -> list[str]:
     """Return the sentences on what is not shown; of the graph so many nodes are drawn."""
-    cut = graph.head(drawn) if drawn < len(graph.nodes) else graph
-    found = [graph.without_calls, cut.left_out, NOT_FOLDED if graph.folding_failed else ""]
-    return [text for text in found if text]
+    found = [graph.without_calls, graph.head(drawn).left_out]
+    if graph.folding_failed:
+        found.append(NOT_FOLDED)
+    return list(filter(None, found))

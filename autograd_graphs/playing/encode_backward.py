@@ -51,24 +51,23 @@ class Encoder:
 
     def film(self, film: BackwardFilm) -> dict:
         self.program = film.program
-        data = {
+        return {
             "version": VERSION,
             "alt": visible(film.alt, LONGEST),
             "steps": film.steps,
             "start": film.start,
             "trouble": film.trouble,
-            "program": [source(line) for line in film.program],
+            "program": list(map(source, film.program)),
             "remarks": [visible(text, LONGEST) for text in film.remarks],
-            "moments": [self.moment(one) for one in film.moments],
-            "scenes": [self.scene(one) for one in film.scenes],
+            "moments": list(map(self.moment, film.moments)),
+            "scenes": list(map(self.scene, film.scenes)),
+            "roles": self.roles.things,  # last: what stands above has put things in
+            "lines": self.lines.things,
+            "tensors": list(map(tensor, self.tensors.things)),
         }
-        tensors = [tensor(gradient) for gradient in self.tensors.things]
-        pools = {"roles": self.roles.things, "lines": self.lines.things, "tensors": tensors}
-        return data | pools
 
     def words(self, text: str) -> int:
-        """Return the number of a text; its lines stay lines."""
-        return self.lines("\n".join([visible(line, LONGEST) for line in text.split("\n")]))
+        return self.lines(shown(text))
 
     def what(self, what: What) -> str | int | None:
         """Return what a cell, a capsule or a slot shows."""
@@ -106,7 +105,7 @@ class Encoder:
         found |= {
             "turns": [turn_data(scene.turns[nr]) for nr in range(picture.drawn)],
             "names": [visible(name, 120) for name in scene.names[: picture.drawn]],
-            "keys": [key(one) for one in picture.keys],
+            "keys": list(map(key, picture.keys)),
             "parent": scene.parent,
             "stopped": -1 if scene.stopped_at is None else scene.stopped_at,
             "text": self.lines("\n".join(map(visible, scene.text.split("\n")))),
@@ -119,27 +118,23 @@ class Encoder:
 
     def drawn(self, picture: Bare, scene: Scene) -> dict:
         """Return where everything in a picture stands."""
-        lines = [line for line in picture.lines if line.edge is not None]
-        entering = [line for line in picture.lines if line.edge is None]
-        starts = dict(scene.starts)
         return {
             "size": [picture.width, picture.height],
             "marks": self.marks(picture.marks, picture.drawn),
-            "wires": [self.wire(line, scene) for line in lines],
-            "starts": [
-                [*self.curve(line), self.what(starts[line.target]), line.target]
-                for line in entering
-            ],
+            "wires": [self.wire(line, scene) for line in picture.lines if line.edge is not None],
+            "starts": [self.start(line, scene) for line in picture.lines if line.edge is None],
             "slots": [self.slot(slot.node, slot.box, scene) for slot in picture.slots],
-            "corners": [list(corner) for corner in picture.corners],
+            "corners": list(map(list, picture.corners)),
         }
 
     def marks(self, marks: Sequence[Mark], nodes: int) -> list[list]:
         """Return the marks of the whole picture, then those of each node."""
         found: list[list] = [[] for _ in range(nodes + 1)]
         for mark in marks:
-            is_node = mark.owner is not None and mark.owner.kind == "node"
-            found[mark.owner.number + 1 if is_node else 0].append(self.mark(mark))
+            place = 0
+            if mark.owner is not None and mark.owner.kind == "node":
+                place = mark.owner.number + 1
+            found[place].append(self.mark(mark))
         return found
 
     def mark(self, mark: Mark) -> list:
@@ -165,6 +160,10 @@ class Encoder:
         way = scene.ways[line.edge]
         return [*self.curve(line), self.what(way.carried), flat(way.times), way.factor]
 
+    def start(self, line: Line, scene: Scene) -> list:
+        """Return [curve, arrow, capsule, what, node] of what enters a root from above."""
+        return [*self.curve(line), self.what(dict(scene.starts)[line.target]), line.target]
+
     def curve(self, line: Line) -> list:
         """Return a curve, its arrow and the box of its capsule."""
         points, corners = flat(line.curve), flat(arrow(line.curve))
@@ -184,6 +183,11 @@ def turn_data(turn: Turn) -> list:
     return [*found, flat(turn.opens)] if turn.opens else found
 
 
+def shown(text: str) -> str:
+    """Return a text in which nothing is hidden; its lines stay lines."""
+    return "\n".join([visible(line, LONGEST) for line in text.split("\n")])
+
+
 def flat(groups: Iterable[Iterable]) -> list:
     return list(chain.from_iterable(groups))
 
@@ -195,10 +199,11 @@ def key(one: str | Device) -> str | list:
 
 def source(line: str) -> str:
     """Return a line of the program in which what cannot be seen is a sign, of one column too."""
-    if line.isprintable():
-        return line
-    shown = [letter if letter.isprintable() else "�" for letter in line.replace("\t", " ")]
-    return "".join(shown)
+    line = line.replace("\t", " ")
+    for letter in set(line):
+        if not letter.isprintable():
+            line = line.replace(letter, "�")
+    return line
 
 
 def columns(span: Span | None, program: Sequence[str]) -> list | None:
@@ -241,9 +246,11 @@ def squares(values: Sequence[float]) -> list[int]:
 
 def square(value: float, most: float) -> int:
     """Return the signed size of one square: at least 1 for what is not 0."""
+    if value == 0:
+        return 0
     if math.isnan(value):
         return NOT_A_NUMBER
-    if math.isinf(value):
-        return INFINITE if value > 0 else -INFINITE
-    size = max(1, round(STEPS * math.sqrt(abs(value) / most))) if value else 0
-    return -size if value < 0 else size
+    size = INFINITE
+    if math.isfinite(value):
+        size = max(1, round(STEPS * math.sqrt(abs(value) / most)))
+    return round(math.copysign(size, value))

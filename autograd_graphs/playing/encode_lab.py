@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autograd_graphs.drawing.display_list import Mark
-from autograd_graphs.playing.encode_backward import LONGEST, Encoder, Pool, flat
-from autograd_graphs.playing.film import Button, Change, LabFilm, LabState, Way
+from autograd_graphs.playing.encode_backward import LONGEST, Encoder, Pool, flat, shown
+from autograd_graphs.playing.film import Button, Change, LabFilm, Stack, Way
 from autograd_graphs.text import visible
 
 VERSION = 3
@@ -26,30 +26,26 @@ class LabEncoder(Encoder):
         self.owners(None)
 
     def lab(self, film: LabFilm) -> dict:
+        data = {}
+        if any(film.aside):
+            data["aside"] = list(film.aside)
         scenes = [list(map(self.place, scene.marks)) for scene in film.scenes]
         states = list(self.states(film))
-        legend = [
-            [self.roles(role), self.roles(state), shown(words)]
-            for role, state, words in film.legend
-        ]
-        marks = [(owner, *mark) for owner, mark in self.drawn.things]
-        aside = {"aside": list(film.aside)} if any(film.aside) else {}
-        return {
-            **aside,
+        legend = []
+        for role, state, words in film.legend:
+            legend.append([self.roles(role), self.roles(state), shown(words)])
+        return data | {
             "version": VERSION,
             "alt": visible(film.alt, LONGEST),
             "code": [shown(lines) for lines in film.code],
             "actions": [action(nr, button) for nr, button in enumerate(film.buttons)],
             "start": list(film.start),
             "size": [film.scenes[0].width, film.scenes[0].height],
-            "stacks": [
-                [shown(one.name), one.x, one.base, one.step, one.unit, one.wide]
-                for one in film.stacks
-            ],
+            "stacks": list(map(stack_data, film.stacks)),
             "scenes": scenes,
             "states": states,
-            "marks": [list(mark[1:]) for mark in marks],
-            "owned": [mark[0] for mark in marks],
+            "marks": [list(mark) for _, mark in self.drawn.things],
+            "owned": [owner for owner, _ in self.drawn.things],
             "looks": [list(look) for look in self.looks.things],
             "legend": legend,
             "roles": self.roles.things,
@@ -69,12 +65,12 @@ class LabEncoder(Encoder):
                 self.words(state.sentence),
                 state.scene,
                 flat(looks.items()),
-                0 if state.focus is None else self.owners(state.focus),
-                [self.lines(visible(line, LONGEST)) for line in state.text.split("\n")],
-                [self.way(way) for way in state.ways],
+                self.owners(state.focus),
+                list(map(self.words, state.text.split("\n"))),
+                list(map(self.way, state.ways)),
                 list(state.came or ()) or 0,
                 list(state.chosen),
-                totals(state),
+                list(map(total_data, state.totals)),
             ]
 
     def look(self, mark: Mark, change: Change) -> int:
@@ -88,21 +84,20 @@ class LabEncoder(Encoder):
         return [way.to, self.words(way.error)]
 
 
-def shown(text: str) -> str:
-    """Return a text in which nothing is hidden; its lines stay lines."""
-    return "\n".join([visible(line, LONGEST) for line in text.split("\n")])
+def stack_data(stack: Stack) -> list:
+    return [shown(stack.name), stack.x, stack.base, stack.step, stack.unit, stack.wide]
 
 
 def action(nr: int, button: Button) -> list:
-    adds = [plain(number) for number in button.adds] if button.adds else 0
+    adds = list(map(plain, button.adds or ())) or 0
     key = DIGITS[nr : nr + 1]
     words, does, group = map(shown, (button.words, button.does, button.group))
     return [words, does, key, adds, group, int(button.anew)]
 
 
-def totals(state: LabState) -> list:
-    """Return the numbers of each stack, 0 where it has no tensor."""
-    return [0 if one is None else list(map(plain, one)) for one in state.totals]
+def total_data(total: tuple[float, ...] | None) -> list | int:
+    """Return the numbers of a stack, 0 where it has no tensor."""
+    return 0 if total is None else list(map(plain, total))
 
 
 def plain(number: float) -> float | int:

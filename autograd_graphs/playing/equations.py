@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import pairwise
 from math import isfinite
 
-from autograd_graphs.data import Edge, Gradient, Node, Operands, stem
+from autograd_graphs.data import Edge, Gradient, Node, Operands, Program, stem
 from autograd_graphs.playing.backward_film import Cell, Row
-from autograd_graphs.recording.trace import CUSTOM, LocalDerivative, Step, Trace, changer
+from autograd_graphs.recording.trace import CUSTOM, LocalDerivative, Step, Trace, changer, nth
 from autograd_graphs.text import short_number, short_numbers, visible
 
 MOST_PARTS = 3  # of a sum that arrives
@@ -63,18 +63,22 @@ def told(gradient: Gradient | None) -> str | Gradient:
 
 def caption(gradient: Gradient | None, words: str) -> str:
     """Return words under a tensor, and what a picture of it does not tell: shape and norm."""
-    shown = told(gradient)
-    if isinstance(shown, str):
+    if isinstance(told(gradient), str):
         return words
     size = shape(gradient.shape)
     if gradient.norm is not None:
         size += f", norm {brief(gradient.norm)}"
-    return f"{words}\n{size}" if words else size
+    return f"{words}\n{size}".lstrip("\n")
 
 
-def again(gradient: Gradient | None) -> str:
-    """Return words under a tensor that stands in the row above too: its shape."""
-    return "" if isinstance(told(gradient), str) else shape(gradient.shape)
+def arrives(gradient: Gradient | None, is_first: bool) -> Cell:
+    """Return the cell of what arrives; below the first row its shape says that it is the same."""
+    shown, words = told(gradient), ""
+    if is_first:
+        words = caption(gradient, "arrives")
+    elif isinstance(shown, Gradient):
+        words = shape(gradient.shape)
+    return Cell("arrives", shown, words)
 
 
 def ended(path: str, limit: int) -> str:
@@ -82,8 +86,11 @@ def ended(path: str, limit: int) -> str:
     parts = path.split(".")
     if not all(part.isidentifier() or part.isdecimal() for part in parts):
         return visible(path, LONGEST_NAME)
-    ends = [".".join(parts[nr:]) for nr, part in enumerate(parts) if nr == 0 or part.isidentifier()]
-    return visible(next((end for end in ends if len(end) <= limit), ends[-1]), LONGEST_NAME)
+    end = path
+    for nr, part in enumerate(parts):
+        if len(end) > limit and part.isidentifier():
+            end = ".".join(parts[nr:])
+    return visible(end, LONGEST_NAME)
 
 
 def brief(value: object) -> str:
@@ -111,8 +118,7 @@ class Equations:
         for edge in self.graph.edges:
             if edge.target is not None:
                 self.consumers.setdefault(edge.target, []).append(edge)
-        program = trace.program
-        self.operands = {} if program is None else dict(program.operands)
+        self.operands = dict((trace.program or Program()).operands)
 
     def rows(self, step: Step) -> tuple[Row, ...]:
         rows = self.sum_rows(step)
@@ -132,8 +138,10 @@ class Equations:
     def sum_rows(self, step: Step) -> list[Row]:
         """Return how what arrives is summed up, where several hand it on; none where one does."""
         parts = self.parts(step.node)
-        total = step.before_hooks[0] if len(step.before_hooks) == 1 else None
-        if len(parts) < 2 or total is None or not self.is_sum([part for _, part in parts], total):
+        if len(parts) < 2 or len(step.before_hooks) != 1:
+            return []
+        (total,) = step.before_hooks
+        if total is None or not self.is_sum([part for _, part in parts], total):
             return []
         cells: list[Cell] = []
         for words, part in parts[:MOST_PARTS]:
@@ -161,8 +169,7 @@ class Equations:
                 found.append(("enters here", start))
         edges = [edge for edge in self.consumers.get(node, ()) if edge.source in self.step_of]
         for edge in sorted(edges, key=lambda edge: self.turn_of[edge.source]):
-            handed = self.step_of[edge.source].grad_inputs
-            gradient = handed[edge.position] if edge.position < len(handed) else None
+            gradient = nth(self.step_of[edge.source].grad_inputs, edge.position)
             if gradient is not None:
                 found.append((f"from {stem(self.graph.nodes[edge.source].operation)}", gradient))
         return found
@@ -170,12 +177,15 @@ class Equations:
     def leaf_row(self, step: Step) -> Row:
         """Return what becomes of a leaf's `.grad`: before + arrives = now."""
         before, after = step.leaf.before, step.leaf.after
-        arrived = step.grad_outputs[0] if step.grad_outputs else None
-        name = ended(f"{leaf_name(self.graph.nodes[step.node])}.grad", LONGEST_PATH)
-        words = "nothing yet" if before is None else "before"
+        arrived = nth(step.grad_outputs, 0)
+        name = self.grad_name(step)
         if arrived is None:
             return (Cell("words", f"nothing arrives: {name} stays as it is"),)
-        equals = Cell("sign", "=") if is_kept(step) else Cell("words", "a hook makes it")
+        words, equals = "before", Cell("sign", "=")
+        if before is None:
+            words = "nothing yet"
+        if not is_kept(step):
+            equals = Cell("words", "a hook makes it")
         return (
             Cell("before", told(before), caption(before, words)),
             Cell("sign", "+"),
@@ -184,30 +194,30 @@ class Equations:
             Cell("total", told(after), caption(after, name), is_asked=is_kept(step)),
         )
 
+    def grad_name(self, step: Step) -> str:
+        return ended(f"{leaf_name(self.graph.nodes[step.node])}.grad", LONGEST_PATH)
+
     def row(self, step: Step, edge: Edge, is_first: bool) -> Row:
         """Return how the gradient of one input is made."""
         goal = ended(self.goal(edge), LONGEST_PATH)
-        position = edge.position
-        handed = step.grad_inputs[position] if position < len(step.grad_inputs) else None
+        handed, local = nth(step.grad_inputs, edge.position), nth(step.locals, edge.position)
         if handed is None:
             return (Cell("words", f"and nothing to {goal}"),)
-        to_whom = caption(handed, f"to {goal}")
-        out = Cell("handed", told(handed), to_whom, is_asked=True)
-        local = step.locals[position] if position < len(step.locals) else None
+        out = Cell("handed", told(handed), caption(handed, f"to {goal}"), is_asked=True)
         if len(step.grad_outputs) != 1:
             return (*several_arrive(step, is_first), Cell("sign", "→"), out)
-        arrived = step.grad_outputs[0]
-        words = caption(arrived, "arrives") if is_first else again(arrived)
-        came = Cell("arrives", told(arrived), words)
+        (arrived,) = step.grad_outputs
+        came = arrives(arrived, is_first)
         if is_reshaped(local, arrived, handed):
             return (*self.unchanged(came), out)
         return (*self.made(came, local, step), out)
 
     def made(self, came: Cell, local: LocalDerivative | None, step: Step) -> Row:
         """Return the cells between what arrives and what is handed on."""
+        if local is None and step.formulas == CUSTOM:
+            return in_words(came, "by its own backward")
         if local is None:
-            by_its_own = step.formulas == CUSTOM
-            return in_words(came, "by its own backward" if by_its_own else "by torch's formula")
+            return in_words(came, "by torch's formula")
         if local.is_unchanged and not local.after:
             return self.unchanged(came)
         if local.after and single(local.value) == 1:
@@ -218,12 +228,12 @@ class Equations:
         factor = factor_cell(local, known)
         if local.after:
             factor = replace(factor, caption=f"{factor.caption}\n{local.after}".strip())
-        sign = Cell("sign", SIGNS[local.sign])
-        pair = (factor, sign, came) if local.sign == "@left" else (came, sign, factor)
-        return (*pair, Cell("sign", "="))
+        sign, equals = Cell("sign", SIGNS[local.sign]), Cell("sign", "=")
+        if local.sign == "@left":
+            return factor, sign, came, equals
+        return came, sign, factor, equals
 
     def unchanged(self, came: Cell) -> Row:
-        """Return the cells of what is handed on as it is."""
         if isinstance(came.what, str):
             return came, Cell("sign", "×"), Cell("factor", "1", "unchanged"), Cell("sign", "=")
         return came, Cell("words", "unchanged"), Cell("sign", "=")
@@ -250,14 +260,11 @@ class Equations:
 
     def operand(self, edge: Edge) -> str:
         """Return the source text of what an edge leads to, where it is known and short."""
-        inputs = self.operands.get(edge.source, Operands()).inputs
-        text = inputs[edge.position] if edge.position < len(inputs) else ""
-        return text if len(text) <= LONGEST_OPERAND else ""
+        return short(nth(self.operands.get(edge.source, Operands()).inputs, edge.position, ""))
 
     def names(self, step: Step) -> dict[str, str]:
         """Return source texts by torch's own names of a step's inputs and result."""
-        result = self.operands.get(step.node, Operands()).result
-        found = {"result": result if len(result) <= LONGEST_OPERAND else ""}
+        found = {"result": short(self.operands.get(step.node, Operands()).result)}
         for edge in self.inputs.get(step.node, ()):
             if edge.target is not None and edge.position < len(step.formulas):
                 name, _ = step.formulas[edge.position]
@@ -298,7 +305,7 @@ class Equations:
 
     def scalar_factor(self, step: Step, edge: Edge) -> str:
         """Return the factor along one edge, in numbers; "" where it is none."""
-        local = step.locals[edge.position] if edge.position < len(step.locals) else None
+        local = nth(step.locals, edge.position)
         if local is None or local.after or len(step.grad_outputs) != 1:
             return ""
         if local.is_unchanged:
@@ -307,11 +314,17 @@ class Equations:
         if local.sign != "×" or value is None:
             return ""
         text = as_factor(local.numbers) or short_number(value)
-        return f"({text})" if text.startswith("-") else text
+        if text.startswith("-"):
+            return f"({text})"
+        return text
+
+
+def short(operand: str) -> str:
+    """Return a source text that is short enough to stand for an operand, else ""."""
+    return operand if len(operand) <= LONGEST_OPERAND else ""
 
 
 def in_words(came: Cell, words: str) -> Row:
-    """Return what arrives, and words for what becomes of it."""
     return came, Cell("sign", "→"), Cell("words", words), Cell("sign", "→")
 
 
@@ -341,7 +354,9 @@ def factor_cell(local: LocalDerivative, names: dict[str, str]) -> Cell:
     value = single(local.value)
     if value is not None:
         words = as_factor(local.numbers) or short_number(value)
-        return Cell("factor", words, "" if symbol == words else symbol)
+        if symbol == words:
+            symbol = ""
+        return Cell("factor", words, symbol)
     if local.value is None:
         return Cell("factor", symbol)
     return Cell("factor", told(local.value), caption(local.value, symbol))
@@ -351,9 +366,9 @@ def several_arrive(step: Step, is_first: bool) -> Row:
     """Return a cell for each gradient that arrives, of an operation with several outputs; in the
     first row alone.
     """
-    cells: list[Cell] = []
     if not is_first:
         return ()
+    cells: list[Cell] = []
     for nr, gradient in enumerate(step.grad_outputs[:MOST_ROWS]):
         if gradient is not None:
             cells.append(Cell("arrives", told(gradient), caption(gradient, f"at output {nr}")))
@@ -362,13 +377,10 @@ def several_arrive(step: Step, is_first: bool) -> Row:
 
 def hook_row(step: Step) -> Row:
     """Return what a hook of the user's, or an edit in place, made of what arrived."""
-    cells: list[Cell] = []
-    for before, after in zip(step.before_hooks, step.grad_outputs, strict=True):
-        if before != after:
-            cells.append(Cell("arrives", told(before), caption(before, "arrives")))
-            cells.append(Cell("words", f"{changer(step)} makes it"))
-            cells.append(Cell("arrives", told(after), caption(after, "")))
-    return tuple(cells[:3])
+    pairs = zip(step.before_hooks, step.grad_outputs, strict=True)
+    before, after = next(pair for pair in pairs if pair[0] != pair[1])
+    made = Cell("words", f"{changer(step)} makes it")
+    return arrives(before, True), made, Cell("arrives", told(after), caption(after, ""))
 
 
 def is_kept(step: Step) -> bool:
@@ -376,7 +388,7 @@ def is_kept(step: Step) -> bool:
     afterwards, as far as the numbers tell.
     """
     before, after = step.leaf.before, step.leaf.after
-    arrived = step.grad_outputs[0] if step.grad_outputs else None
+    arrived = nth(step.grad_outputs, 0)
     if arrived is None:
         return True
     if before is None or after is None:

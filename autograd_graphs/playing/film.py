@@ -110,12 +110,16 @@ class LabFilm:
             if action != CLICK:
                 way = self.states[number].ways[action]
             yield number, action, way
-            number = number if way.to == IDLE else way.to
+            if way.to != IDLE:
+                number = way.to
 
     @property
     def refusal(self) -> str:
         """Return what the last action of the start raised, or nothing."""
-        return "".join([way.error for _, _, way in self.steps()][-1:])
+        error = ""
+        for _, _, way in self.steps():
+            error = way.error
+        return error
 
     def clicked(self, number: int) -> int:
         """Return the state about the next node of the same picture; ENDS after the last."""
@@ -137,5 +141,6 @@ def marks_of(film: LabFilm, number: int) -> tuple[Mark, ...]:
 def changed(mark: Mark, change: Change | None) -> Mark:
     if change is None:
         return mark
-    runs = mark.runs if change.runs is None else change.runs
-    return replace(mark, state=change.state or mark.state, runs=runs)
+    if change.runs is not None:
+        mark = replace(mark, runs=change.runs)
+    return replace(mark, state=change.state or mark.state)

@@ -4,15 +4,14 @@ with choices.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from autograd_graphs.data import Gradient, Node, Storage, counted, stem
+from autograd_graphs.data import Gradient, Node, Program, Storage, counted, stem
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, What
 from autograd_graphs.playing.equations import (
-    LONGEST_PATH,
     Equations,
     caption,
-    ended,
     is_kept,
     leaf_name,
     number_of,
@@ -22,7 +21,7 @@ from autograd_graphs.playing.equations import (
 )
 from autograd_graphs.recording.health import exploding, first, first_words, health_of, worst
 from autograd_graphs.recording.sentences import sentence
-from autograd_graphs.recording.trace import Step, Trace
+from autograd_graphs.recording.trace import LeafGrad, Step, Trace, defined
 from autograd_graphs.text import short_number, visible
 
 MOST_CHOICES = 5
@@ -38,9 +37,9 @@ class Moments:
     def __init__(self, trace: Trace) -> None:
         self.trace, self.graph = trace, trace.graph
         self.equations = Equations(trace)
-        self.bytes_held, self.exploding = bytes_held(trace), exploding(trace)
-        self.first = first(trace)
-        self.spans = {} if trace.program is None else dict(trace.program.spans)
+        self.bytes_held, self.first = bytes_held(trace), first(trace)
+        self.exploding = dict.fromkeys(exploding(trace), "exploding")
+        self.spans = dict((trace.program or Program()).spans)
 
     def begin(self) -> Moment:
         """Say where backward starts, and with what."""
@@ -51,25 +50,27 @@ class Moments:
         title = f"{names}.backward()" if all(roots) else "backward()"
         rows = []
         for name, start in list(zip(roots, self.trace.starts, strict=False))[:MOST_STARTS]:
-            where = f"enters at {visible(name, LONGEST_NAME)}" if name else "enters at the root"
+            where = f"enters at {visible(name or 'the root', LONGEST_NAME)}"
             rows.append((Cell("arrives", told(start), caption(start, where)),))
         said = self.beginning(roots)
         return Moment(title, "", said, rows=tuple(rows), bytes_held=self.bytes_held[0])
 
     def beginning(self, roots: list[str]) -> str:
         """Say with which gradient backward starts, and why."""
+        if all(self.trace.given) and len(roots) == 1:
+            return "backward() starts with the gradient that you gave it."
         if all(self.trace.given):
-            gradient = "gradient" if len(roots) == 1 else "gradients"
-            return f"backward() starts with the {gradient} that you gave it."
+            return "backward() starts with the gradients that you gave it."
         if any(self.trace.given):
             return "backward() starts with what you gave it, and with 1 at the other roots."
         if len(roots) != 1:
             return "backward() starts with the number 1 at each root."
         (name,) = roots
+        if not name:
+            return "backward() starts with the number 1."
+        said = f"backward() starts with the number 1, since ∂{name}/∂{name} is 1."
         value = number_of(self.graph.roots[0].tensor.values)
-        said = "backward() starts with the number 1"
-        said += f", since ∂{name}/∂{name} is 1." if name else "."
-        if value is None or not name:
+        if value is None:
             return said
         return f"{name} is {short_number(value)}. {said}"
 
@@ -97,15 +98,14 @@ class Moments:
             self.equations.whole_way(step) if step.leaf else "",
             bytes_held=self.bytes_held[number],
             span=self.spans.get(step.node),
-            health=health(step) or ("exploding" if number in self.exploding else ""),
+            health=health(step) or self.exploding.get(number, ""),
         )
 
     def end(self) -> Moment:
         """Say how it ended: with an error, or with which `.grad`s."""
-        count = len(self.trace.steps)
+        left = self.bytes_held[-1]
         if self.trace.error:
-            words = f"After {counted(count, 'step')}: {self.trace.error}"
-            left = self.bytes_held[-1]
+            words = f"After {counted(len(self.trace.steps), 'step')}: {self.trace.error}"
             return Moment(self.stopped(), "", words, bytes_held=left, is_error=True)
         leaves = [step for step in self.trace.steps if step.leaf]
         rows = [self.result(step) for step in leaves[:MOST_LEAVES]]
@@ -114,8 +114,7 @@ class Moments:
         said = self.reached(sum(any(step.grad_outputs) for step in leaves))
         if self.first:
             said += f" {first_words(self.trace, self.first)}"
-        bytes_left = self.bytes_held[-1]
-        return Moment("backward() is done", "", said, rows=tuple(rows), bytes_held=bytes_left)
+        return Moment("backward() is done", "", said, rows=tuple(rows), bytes_held=left)
 
     def trouble(self, number: int) -> str:
         """Say at the first NaN or inf how it came about; "" at all other steps."""
@@ -144,9 +143,9 @@ class Moments:
 
     def result(self, step: Step) -> Row:
         """Return a leaf's `.grad` at the end."""
-        name = ended(f"{leaf_name(self.graph.nodes[step.node])}.grad", LONGEST_PATH)
         after = step.leaf.after
-        return Cell("name", name), Cell("total", told(after), caption(after, ""))
+        total = Cell("total", told(after), caption(after, ""))
+        return Cell("name", self.equations.grad_name(step)), total
 
 
 def said_of(node: Node, step: Step) -> str:
@@ -165,40 +164,46 @@ def titles(node: Node) -> tuple[str, str]:
 
 
 def question(step: Step, node: Node) -> str:
-    arrived = [gradient for gradient in step.before_hooks if gradient is not None]
-    hands_on = any(gradient is not None for gradient in step.grad_inputs)
-    if not arrived and not hands_on:
+    arrived = defined(step.before_hooks)
+    handed = [told(gradient) for gradient in defined(step.grad_inputs)]
+    if not arrived and not handed:
         return ""
-    came = told(arrived[0]) if len(arrived) == 1 else None
-    what = "A gradient arrives." if arrived else "Nothing arrives."
-    if isinstance(came, str):
-        what = f"{came} arrives."
-    if isinstance(came, Gradient):
-        what = f"A gradient of shape {shape(came.shape)} arrives."
+    what = arrival(arrived)
     if step.leaf:
         name = visible(leaf_name(node), 40)
-        asks_shape = isinstance(told(step.leaf.after), Gradient)
-        asked = f"What shape does {name}.grad have?" if asks_shape else f"What is {name}.grad now?"
-        return f"{what} {asked}"
-    name = visible(stem(node.operation), 40)
-    handed = [told(one) for one in step.grad_inputs if one is not None]
-    shapes = [one for one in handed if isinstance(one, Gradient)]
-    asked = "What shape" if shapes else "What"
-    return f"{what} {asked} does {name} hand on{' to each' if len(shapes or handed) > 1 else ''}?"
+        if isinstance(told(step.leaf.after), Gradient):
+            return f"{what} What shape does {name}.grad have?"
+        return f"{what} What is {name}.grad now?"
+    asked = f"does {visible(stem(node.operation), 40)} hand on"
+    tensors = [one for one in handed if isinstance(one, Gradient)]
+    if len(tensors or handed) > 1:
+        asked += " to each"
+    if tensors:
+        return f"{what} What shape {asked}?"
+    return f"{what} What {asked}?"
+
+
+def arrival(arrived: list[Gradient]) -> str:
+    """Say what arrives, of several gradients only that."""
+    if not arrived:
+        return "Nothing arrives."
+    if len(arrived) > 1:
+        return "A gradient arrives."
+    what = told(arrived[0])
+    if isinstance(what, Gradient):
+        return f"A gradient of shape {shape(what.shape)} arrives."
+    return f"{what} arrives."
 
 
 def asked_alike(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """Return rows in which, where a shape is asked for, no number is."""
     if not any(isinstance(what, Gradient) for what in asked_in(rows)):
         return rows
-    found = []
-    for row in rows:
-        cells = list(row)
-        for nr, cell in enumerate(cells):
-            if isinstance(cell.what, str):
-                cells[nr] = replace(cell, is_asked=False)
-        found.append(tuple(cells))
-    return tuple(found)
+    return tuple([tuple(map(with_number_unasked, row)) for row in rows])
+
+
+def with_number_unasked(cell: Cell) -> Cell:
+    return replace(cell, is_asked=False) if isinstance(cell.what, str) else cell
 
 
 def asked_in(rows: tuple[Row, ...]) -> list[What]:
@@ -216,20 +221,27 @@ def choices(step: Step, rows: tuple[Row, ...]) -> tuple[str, ...]:
         return ()
     if any(isinstance(what, Gradient) for what in asked):
         return shapes(step, asked)
-    right = {what for what in asked if isinstance(what, str)}
-    found = dict.fromkeys(sorted(right))
-    for value in others(step):
+    return with_wrong(asked, map(short_number, others(step)), sort_key)
+
+
+def with_wrong(right: Iterable[str], wrong: Iterable[str], key: Callable | None) -> tuple[str, ...]:
+    """Return right answers and a few wrong ones, sorted; none where there is no wrong one."""
+    found = dict.fromkeys(right)
+    count = len(found)
+    for text in wrong:
         if len(found) < MOST_CHOICES:
-            found.setdefault(short_number(value))
-    return tuple(sorted(found, key=sort_key)) if len(found) > len(right) else ()
+            found.setdefault(text)
+    if len(found) == count:
+        return ()
+    return tuple(sorted(found, key=key))
 
 
 def others(step: Step) -> list[object]:
     """Return the numbers that one may take for the answer: what arrives, factors, sums, products."""
-    arrived = [single(one) for one in step.grad_outputs]
+    arrived = map(single, step.grad_outputs)
     factors = [single(local.value) for local in step.locals if local]
-    before = single(step.leaf.before) if step.leaf else None
-    after = single(step.leaf.after) if step.leaf else None
+    leaf = step.leaf or LeafGrad(None, None)
+    before, after = single(leaf.before), single(leaf.after)
     known = [one for one in (*arrived, *factors, before) if isinstance(one, int | float)]
     found = [*known]
     if before is None and isinstance(after, int | float):
@@ -245,15 +257,12 @@ def shapes(step: Step, asked: list[Gradient]) -> tuple[str, ...]:
     right = [what.shape for what in asked if isinstance(what, Gradient)]
     if None in right:
         return ()
-    around = [one.shape for one in (*step.grad_outputs, *step.grad_inputs) if one is not None]
-    turned = [tuple(reversed(sizes)) for sizes in right if len(sizes) > 1]
-    less = [sizes[1:] for sizes in right if sizes] + [sizes[:-1] for sizes in right if sizes]
-    found = dict.fromkeys(map(shape, right))
-    count = len(found)
-    for sizes in (*around, *turned, *less):
-        if sizes is not None and len(found) < MOST_CHOICES:
-            found.setdefault(shape(sizes))
-    return tuple(sorted(found)) if len(found) > count else ()
+    around = [one.shape for one in defined((*step.grad_outputs, *step.grad_inputs))]
+    several = [sizes for sizes in right if sizes]
+    turned = [sizes[::-1] for sizes in several]
+    less = [sizes[1:] for sizes in several] + [sizes[:-1] for sizes in several]
+    wrong = [shape(sizes) for sizes in (*around, *turned, *less) if sizes is not None]
+    return with_wrong(map(shape, right), wrong, None)
 
 
 def sort_key(text: str) -> tuple[int, float, str]:
@@ -271,9 +280,10 @@ def health(step: Step) -> str:
     gradients = [*step.grad_outputs, *step.grad_inputs]
     if step.leaf:
         gradients.append(step.leaf.after)
-    bad = worst(map(health_of, gradients))
-    handed = {health_of(one) for one in step.grad_inputs if one is not None}
-    return bad or ("zero" if handed == {"zero"} else "")
+    handed = set(map(health_of, defined(step.grad_inputs)))
+    if handed == {"zero"}:
+        return worst(map(health_of, gradients)) or "zero"
+    return worst(map(health_of, gradients))
 
 
 def bytes_held(trace: Trace) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 
@@ -12,7 +12,7 @@ from autograd_graphs.drawing.palette import TITLE
 from autograd_graphs.playing.backward_film import Scene, Stop, Turn, Way, What
 from autograd_graphs.playing.equations import Equations, is_unknown, number_of, shape, single, told
 from autograd_graphs.playing.views import Copy, View
-from autograd_graphs.recording.trace import LeafGrad, Trace
+from autograd_graphs.recording.trace import LeafGrad, Trace, defined, nth
 from autograd_graphs.text import short_number, short_numbers, width
 
 CAPSULE = 24  # px: the height of a capsule
@@ -27,13 +27,16 @@ class Stage:
 
     def __init__(self, trace: Trace, view: View, equations: Equations) -> None:
         self.trace, self.view, self.graph = trace, view, view.graph
-        self.equations = equations
+        self.equations, self.turn_of, self.step_of = equations, equations.turn_of, equations.step_of
         self.copies = dict(view.copies)
         self.last = len(trace.steps)
-        self.turn_of = {step.node: number for number, step in enumerate(trace.steps)}
         self.box_of: dict[int, int] = {}
         for nr, inside in enumerate(view.nodes):
             self.box_of |= dict.fromkeys(inside, nr)
+
+    def turns(self, nodes: Iterable[int]) -> list[int]:
+        """Return the numbers of the steps of some nodes, in order."""
+        return sorted([self.turn_of[node] for node in nodes if node in self.turn_of])
 
     def scene(self, summary: int) -> Scene:
         """Return the scene; `summary` is the number of the first moment of a step over a part."""
@@ -44,16 +47,14 @@ class Stage:
         entries = {node: room(what) for node, what in starts}
         slots = {nr: max(map(wide, turn.slot)) for nr, turn in enumerate(turns) if turn.slot}
         kept, room_kept = self.keeping(), Room(capsules, entries, slots)
-        picture = bare(kept, room_kept)
-        names = tuple([line(node) for node in self.graph.nodes])
         return Scene(
-            picture,
+            bare(kept, room_kept),
             turns,
             ways,
             self.stops(summary),
             starts,
             self.view.parent,
-            names,
+            tuple(map(line, self.graph.nodes)),
             tree(self.graph),
             self.box_of.get(self.trace.stopped_at),
             on_its_side(kept, room_kept) if self.last else None,
@@ -88,34 +89,34 @@ class Stage:
     def saved(self, number: int, node: Node) -> tuple[SavedTensor, ...]:
         """Return the saved tensors of a node, called as the learner calls them."""
         found = []
-        step = self.trace.steps[self.turn_of[number]] if number in self.turn_of else None
-        known = self.equations.names(step) if step else {}
+        known = {}
+        if number in self.step_of:
+            known = self.equations.names(self.step_of[number])
         for one in node.saved:
-            name, tensor = one.name, one.tensor
-            if tensor is not None:
-                name = tensor.name or known.get(one.name, one.name)
-                sizes = tensor.shape if name == one.name else ()
-                tensor = replace(brief(tensor), names=(), shape=sizes)
-            found.append(replace(one, name=name, tensor=tensor))
+            if one.tensor is not None:
+                name = one.tensor.name or known.get(one.name, one.name)
+                tensor = replace(brief(one.tensor), names=())
+                if name != one.name:
+                    tensor = replace(tensor, shape=())
+                one = replace(one, name=name, tensor=tensor)
+            found.append(one)
         return tuple(found)
 
     def turn(self, nr: int) -> Turn:
-        """Return what happens to a node of the view."""
         inside = self.view.nodes[nr]
-        steps = sorted([self.turn_of[one] for one in inside if one in self.turn_of])
-        freed = [number for number in steps if self.trace.steps[number].freed]
-        leaf = self.leaf_grad(nr)
-        slot = None if leaf is None else (in_capsule(leaf.before), in_capsule(leaf.after))
-        return Turn(
-            stretches(steps), freed[-1] if freed else None, slot, len(inside), self.opens(nr)
-        )
+        steps = self.turns(inside)
+        freed = max([number for number in steps if self.trace.steps[number].freed], default=None)
+        slot = None
+        if leaf := self.leaf_grad(nr):
+            slot = in_capsule(leaf.before), in_capsule(leaf.after)
+        return Turn(stretches(steps), freed, slot, len(inside), self.opens(nr))
 
     def leaf_grad(self, nr: int) -> LeafGrad | None:
         """Return `.grad` before and after, of what keeps one; None where none shows."""
         if self.graph.nodes[nr].folded:
             return None
         (one,) = self.view.nodes[nr]
-        step = self.trace.steps[self.turn_of[one]] if one in self.turn_of else None
+        step = self.step_of.get(one)
         if step and step.leaf:
             return step.leaf
         before, after = self.trace.graph.nodes[one].outputs, self.trace.after.nodes[one].outputs
@@ -124,7 +125,6 @@ class Stage:
         return LeafGrad(before[0].grad, after[0].grad)
 
     def way(self, nr: int) -> Way:
-        """Return what travels along an edge of the view."""
         times = []
         edges = [self.trace.graph.edges[one] for one in self.view.edges[nr]]
         for edge in edges:
@@ -135,24 +135,21 @@ class Stage:
         if len(edges) != 1 or not times:
             return Way(tuple(times), self.shared(edges))
         (edge,) = edges
-        step = self.trace.steps[self.turn_of[edge.source]]
-        carried = in_capsule(self.handed(edge))
-        is_number = isinstance(carried, str)
-        factor = self.equations.scalar_factor(step, edge) if is_number else ""
+        carried, factor = in_capsule(self.handed(edge)), ""
+        if isinstance(carried, str):
+            factor = self.equations.scalar_factor(self.step_of[edge.source], edge)
         return Way(tuple(times), carried, factor)
 
     def shared(self, edges: list[Edge]) -> What:
         """Return what an edge that stands for several carries, where one alone hands on."""
-        handed = [self.handed(edge) for edge in edges]
-        found = [one for one in handed if one is not None]
-        return in_capsule(found[0]) if len(found) == 1 else None
+        handed = defined(map(self.handed, edges))
+        return in_capsule(handed[0]) if len(handed) == 1 else None
 
     def handed(self, edge: Edge) -> Gradient | None:
         """Return the gradient that is handed on along an edge of the whole graph."""
-        if edge.target is None or edge.source not in self.turn_of:
+        if edge.target is None or edge.source not in self.step_of:
             return None
-        grad_inputs = self.trace.steps[self.turn_of[edge.source]].grad_inputs
-        return grad_inputs[edge.position] if edge.position < len(grad_inputs) else None
+        return nth(self.step_of[edge.source].grad_inputs, edge.position)
 
     def starts(self) -> dict[int, What]:
         """Return what enters the roots from above, by the node of the view."""
@@ -164,10 +161,9 @@ class Stage:
 
     def opens(self, nr: int) -> tuple[tuple[int, int], ...]:
         """Return for a folded node which view it opens: (from this step on, view)."""
-        copies = self.copies.get(nr)
-        if not copies:
+        if nr not in self.copies:
             return ()
-        return starts(self.opened(copies))
+        return starts(self.opened(self.copies[nr]))
 
     def opened(self, copies: tuple[Copy, ...]) -> list[int]:
         """Return for -1 and every step the view that a folded node opens: of the copy that has its
@@ -176,9 +172,10 @@ class Stage:
         view = {}
         for copy in copies:
             if copy.view:
-                turns = [self.turn_of[node] for node in copy.nodes if node in self.turn_of]
-                view |= dict.fromkeys(turns, copy.view)
-        found = [view[min(view)] if view else copies[-1].view]
+                view |= dict.fromkeys(self.turns(copy.nodes), copy.view)
+        found = [copies[-1].view]
+        if view:
+            found = [view[min(view)]]
         for now in range(self.last + 1):
             found.append(view.get(now, found[-1]))
         return found
@@ -228,7 +225,11 @@ def together(what: list[What]) -> What:
     """Return what enters one node for several roots: the numbers, as they will be added."""
     if len(what) == 1:
         return what[0]
-    return " + ".join([one if isinstance(one, str) else "…" for one in what])
+    return " + ".join([in_sum(one) for one in what])
+
+
+def in_sum(what: What) -> str:
+    return what if isinstance(what, str) else "…"
 
 
 def in_capsule(gradient: Gradient | None) -> What:
@@ -252,7 +253,6 @@ def room(what: What) -> Size:
 
 
 def wide(what: What) -> int:
-    """Return the width of what a slot holds, px."""
     return 0 if what is None else room(what)[0]
 
 

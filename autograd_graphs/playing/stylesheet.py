@@ -18,16 +18,17 @@ def css_class(role: str, state: str = "") -> str:
     if role not in STYLE and f"{role} {state}" not in STYLE:
         where = "Roles with a look stand in autograd_graphs/drawing/palette.py."
         raise KeyError(f"Nothing is drawn as {f'{role} {state}'.strip()!r}. {where}")
-    return f"m-{role.replace(' ', '-')}" + (f" s-{state}" if state else "")
+    found = f"m-{role.replace(' ', '-')}"
+    if state:
+        found += f" s-{state}"
+    return found
 
 
 def stylesheet() -> str:
     """Return the CSS of every role in the palette. JupyterLab's theme wins over the system's."""
     rules = [f".player{{color-scheme:light dark;{colours()}}}"]
-    rules += [
-        f'body[data-jp-theme-light="{light}"] .player{{color-scheme:{scheme}}}'
-        for light, scheme in THEMES
-    ]
+    for light, scheme in THEMES:
+        rules.append(f'body[data-jp-theme-light="{light}"] .player{{color-scheme:{scheme}}}')
     rules.append(f"@media(forced-colors:active){{.player{{{_forced()}}}}}")
     rules.append(f".player svg{{font-family:{FONT}}}")
     return "\n".join([*rules, *_rules()]) + "\n"
@@ -43,7 +44,9 @@ def _rules() -> list[str]:
     found: dict[tuple[bool, str], list[str]] = {}
     for role, state, look in [_look(key) for key in STYLE if not key.startswith("torchviz")]:
         body = ";".join([f"{name}:{_value(name, value)}" for name, value in look.items()])
-        name = f".m-{role}" + (f".s-{state}" if state else "")
+        name = f".m-{role}"
+        if state:
+            name += f".s-{state}"
         found.setdefault((bool(state), body), []).append(name)
     rules = sorted(found.items(), key=lambda rule: rule[0][0])
     return [f"{','.join(names)}{{{body}}}" for (_, body), names in rules]
@@ -60,11 +63,13 @@ def _look(key: str) -> tuple[str, str, dict[str, str]]:
 
 def _forced() -> str:
     """Keep to the two colours that the reader chose, and the one for what is selected."""
-    found = {name: "Canvas" if name in PAPER else "CanvasText" for name in LIGHT}
+    found = dict.fromkeys(LIGHT, "CanvasText")
+    found |= dict.fromkeys(PAPER, "Canvas")
     found["now"] = "Highlight"
     return ";".join(f"--player-{name}:{value}" for name, value in found.items())
 
 
 def _value(name: str, value: str) -> str:
-    size = "px" if name == "font-size" else ""
-    return value.replace("{", "var(--player-").replace("}", ")") + size
+    if name == "font-size":
+        value += "px"
+    return value.replace("{", "var(--player-").replace("}", ")")

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 
 from autograd_graphs.data import Edge, Gradient, counted
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, Stop
-from autograd_graphs.playing.equations import (
-    LONGEST_PATH,
-    Equations,
-    again,
-    caption,
-    ended,
-    in_words,
-    told,
-)
+from autograd_graphs.playing.equations import LONGEST_PATH, arrives, caption, ended, in_words, told
 from autograd_graphs.playing.moments import Moments
 from autograd_graphs.playing.scenes import Stage
 from autograd_graphs.recording.health import health_of, norm_of, worst
+from autograd_graphs.recording.trace import defined, nth
 from autograd_graphs.text import visible
 
 MOST_ROWS = 2
@@ -31,83 +24,70 @@ class Summaries:
 
     def __init__(self, stage: Stage, moments: Moments) -> None:
         self.stage, self.moments = stage, moments
-        self.equations: Equations = moments.equations
-        self.steps = stage.trace.steps
+        self.equations, self.steps = moments.equations, stage.trace.steps
 
     def moment(self, stop: Stop) -> Moment:
-        """Say what happened at a stop of several steps."""
         box = self.stage.box_of[self.steps[stop.first].node]
         node = self.stage.graph.nodes[box]
         steps = range(stop.first, stop.last + 1)
         bars = self.bars(box, steps)
+        rows = self.rows(box, steps)
         said = f"Stepped over {counted(len(steps), 'step')}"
-        if leaves := sum(self.steps[number].leaf is not None for number in steps):
-            said += f", {leaves:,} of them at {'leaves' if leaves > 1 else 'a leaf'}"
+        leaves = sum(self.steps[number].leaf is not None for number in steps)
+        if leaves == 1:
+            said += ", 1 of them at a leaf"
+        elif leaves:
+            said += f", {leaves:,} of them at leaves"
         if node.folded.count > 1:
             said += f", in {counted(node.folded.count, 'copy', 'copies')}"
         said += "."
         if bars:
             said += " Below: how large the gradient was as it entered each, the last first."
+            rows = rows[:1]
         return Moment(
             visible(node.title, LONGEST),
             "",
             said,
-            rows=tuple(self.rows(box, steps)[: 1 if bars else MOST_ROWS]),
+            rows=tuple(rows),
             bars=bars,
             bytes_held=self.moments.bytes_held[stop.last],
             health=self.health(steps),
         )
 
     def rows(self, box: int, steps: range) -> list[Row]:
-        """Return what entered the part, and what left it."""
-        came = self.entered(box, steps)
+        """Return what entered the part, and what left it, else the `.grad`s that it became."""
         words = counted(len(steps), "step")
+        ends = list(self.left(box, steps)) or list(self.totals(steps))
         rows: list[Row] = []
-        for edge, handed in self.left(box, steps):
-            goal = self.goal(edge)
-            out = Cell("handed", told(handed), caption(handed, f"to {goal}"))
-            if len(rows) < MOST_ROWS:
-                rows.append((*in_words(self.came(came, is_first=not rows), words), out))
-        return rows or self.ends(came, words, steps)
-
-    def came(self, gradient: Gradient | None, is_first: bool) -> Cell:
-        """Return what entered the part; its norm stands in the first row alone."""
-        words = caption(gradient, "arrives") if is_first else again(gradient)
-        return Cell("arrives", told(gradient), words)
-
-    def ends(self, came: Gradient | None, words: str, steps: range) -> list[Row]:
-        """Return what entered a part that hands nothing on, and the `.grad`s that it became."""
-        rows: list[Row] = []
-        for number in steps:
-            step = self.steps[number]
-            if step.leaf is not None and len(rows) < MOST_ROWS:
-                total = replace(self.equations.leaf_row(step)[-1], is_asked=False)
-                rows.append((*in_words(self.came(came, is_first=not rows), words), total))
+        for end in ends[:MOST_ROWS]:
+            came = arrives(self.entered(steps.start), is_first=not rows)
+            rows.append((*in_words(came, words), end))
         return rows
 
     def goal(self, edge: Edge) -> str:
         """Say to whom an edge leads in this view."""
         node = self.stage.graph.nodes[self.stage.box_of[edge.target]]
-        name = node.title if node.folded else self.equations.goal(edge)
+        name = node.title
+        if not node.folded:
+            name = self.equations.goal(edge)
         return ended(visible(name, LONGEST), LONGEST_PATH)
 
-    def entered(self, box: int, steps: range) -> Gradient | None:
-        """Return what arrived at the first of the steps."""
-        for gradient in self.steps[steps.start].grad_outputs:
-            if gradient is not None:
-                return gradient
-        return None
+    def entered(self, number: int) -> Gradient | None:
+        return nth(defined(self.steps[number].grad_outputs), 0)
 
-    def left(self, box: int, steps: range) -> Iterable[tuple[Edge, Gradient]]:
-        """Yield what left the part: (edge, gradient)."""
+    def left(self, box: int, steps: range) -> Iterator[Cell]:
+        """Yield what left the part."""
         for number in steps:
-            step = self.steps[number]
-            for edge in self.equations.inputs.get(step.node, ()):
-                if edge.target is None or self.stage.box_of.get(edge.target) == box:
-                    continue
+            for edge in self.equations.inputs.get(self.steps[number].node, ()):
                 handed = self.stage.handed(edge)
-                if handed is not None:
-                    yield edge, handed
+                if handed is not None and self.stage.box_of.get(edge.target) != box:
+                    yield Cell("handed", told(handed), caption(handed, f"to {self.goal(edge)}"))
+
+    def totals(self, steps: range) -> Iterator[Cell]:
+        """Yield the `.grad`s of the part's leaves."""
+        for number in steps:
+            if self.steps[number].leaf is not None:
+                yield replace(self.equations.leaf_row(self.steps[number])[-1], is_asked=False)
 
     def bars(self, box: int, steps: range) -> tuple[tuple[str, float], ...]:
         """Return for each copy of the part how large the gradient was that entered it."""
@@ -115,13 +95,10 @@ class Summaries:
         names = self.stage.graph.nodes[box].folded.copies
         found = []
         for nr, copy in enumerate(copies):
-            turns = [self.stage.turn_of.get(node, -1) for node in copy.nodes]
-            inside = [turn for turn in turns if turn in steps]
+            inside = [turn for turn in self.stage.turns(copy.nodes) if turn in steps]
             if inside:
-                first = min(inside)
-                size = norm_of(self.entered(box, range(first, first + 1)))
-                name = names[nr] if nr < len(names) else ""
-                found.append((first, visible(name, LONGEST), size))
+                size = norm_of(self.entered(inside[0]))
+                found.append((inside[0], visible(nth(names, nr, ""), LONGEST), size))
         if not 1 < len(found) <= MOST_BARS or any(size is None for _, _, size in found):
             return ()
         return tuple([(name, size) for _, name, size in sorted(found)])

@@ -96,10 +96,8 @@ def boxes(
     """Yield each folded node with its copies: what is open where one is, and its nodes."""
     ran, leaves = contraction.program.nodes, contraction.leaves
     for nr, part in enumerate(contraction.parts):
-        yield (
-            contraction.number["part", nr],
-            [((one,), tuple(ran[one.start : one.stop])) for one in part.each()],
-        )
+        copies = [((one,), tuple(ran[one.start : one.stop])) for one in part.each()]
+        yield contraction.number["part", nr], copies
     for nr, group in enumerate(leaves.groups):
         name = leaves.name(group)
         apart = (*opened, Part(NOWHERE, NOWHERE, name, (name,)))
@@ -107,8 +105,12 @@ def boxes(
 
 
 def key(opened: Opened) -> tuple:
-    """Return what is open by its places; leaves have none, but a name."""
-    return tuple((one.start, one.stop, one.name if one.start == NOWHERE else "") for one in opened)
+    return tuple(map(place, opened))
+
+
+def place(part: Part) -> tuple:
+    """Return where a part that is open ran; leaves ran nowhere, but have a name."""
+    return (part.name,) if part.start == NOWHERE else (part.start, part.stop)
 
 
 def sources(contraction: Contraction) -> tuple[tuple[int, ...], ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from autograd_graphs.data import Gradient, Graph, Node, Program
 from autograd_graphs.text import short_number, visible
@@ -66,6 +67,16 @@ class LocalDerivative:
     def told_form(self, operands: Mapping[str, str] | None = None) -> str:
         """Return the whole form, with the names that are given (source text) or known."""
         return filled(self.form, {**dict(self.names), **(operands or {})})
+
+
+def nth(things: Sequence[Any], number: int, default: Any = None) -> Any:
+    """Return one of some things, counted from 0; `default` where there are not so many."""
+    return things[number] if number < len(things) else default
+
+
+def defined(gradients: Iterable[Gradient | None]) -> list[Gradient]:
+    """Return the gradients that are there: None stands for an undefined one."""
+    return [gradient for gradient in gradients if gradient is not None]
 
 
 _FIELD = re.compile(r"(?<=\()\{(\w+)\}(?=\))|\{(\w+)\}")
@@ -161,11 +172,8 @@ class Trace:
 
 def saved_at(node: int, before: Graph, after: Graph) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the saved tensors that a step could use, and those that were freed after it."""
-    used = usable(before.nodes[node])
-    if not used:
-        return (), ()
-    left = usable(after.nodes[node])
-    return used, tuple(name for name in used if name not in left)
+    used, left = usable(before.nodes[node]), usable(after.nodes[node])
+    return used, tuple([name for name in used if name not in left])
 
 
 def usable(node: Node) -> tuple[str, ...]:
@@ -212,8 +220,7 @@ def changer(step: Step) -> str:
 
 def joined(gradients: Sequence[Gradient | None]) -> str:
     """Return gradients as text, an undefined one as "nothing"."""
-    words = ["nothing" if gradient is None else str(gradient) for gradient in gradients]
-    return " and ".join(words) or "nothing"
+    return " and ".join([str(gradient or "nothing") for gradient in gradients]) or "nothing"
 
 
 def hands_on(step: Step, position: int) -> str:
@@ -227,8 +234,9 @@ def hands_on(step: Step, position: int) -> str:
         return f"{gradient} (by its own backward)"
     if len(step.formulas) == len(step.grad_inputs):
         _, formula = step.formulas[position]
-        words = formula if len(formula) <= LONGEST else "torch's formula"
-        return f"{gradient} (by {visible(words)})"
+        if len(formula) > LONGEST:
+            formula = "torch's formula"
+        return f"{gradient} (by {visible(formula)})"
     return str(gradient)
 
 
@@ -246,7 +254,9 @@ def made_by(local: LocalDerivative) -> str:
     words = f"times {visible(told)}"
     if local.value and local.value.values is not None and told not in as_texts(local.value):
         words += f" = {local.value}"
-    return f"{words}, {local.after}" if local.after else words
+    if local.after:
+        words += f", {local.after}"
+    return words
 
 
 def as_texts(gradient: Gradient) -> tuple[str, ...]:
