@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median_low
 
 from autograd_graphs.data import Gradient, Graph, elements
-from autograd_graphs.recording.trace import Step, Trace, changer, title
+from autograd_graphs.recording.trace import Step, Trace, changer, defined, title
 
 EXPLODING = 1_000  # times the median norm: what is larger explodes
 GROWN = 10  # times the norm at the start: what is smaller only looks large where all else vanishes
@@ -34,7 +34,7 @@ def norm_of(gradient: Gradient | None) -> float | None:
     if gradient is None:
         return None
     if gradient.values is not None:
-        return hypotenuse([abs(one) for one in elements(gradient.values)])
+        return hypotenuse(map(abs, elements(gradient.values)))
     return gradient.norm
 
 
@@ -61,14 +61,15 @@ def health_of(gradient: Gradient | None) -> str:
 
 def norm_at(step: Step) -> float | None:
     """Return the norm of all that arrived at a step; None where that is not known."""
-    arrived = [one for one in step.grad_outputs if one is not None]
-    norms = [norm_of(one) for one in arrived]
-    return hypotenuse(norms) if norms and None not in norms else None
+    norms = list(map(norm_of, defined(step.grad_outputs)))
+    if not norms or None in norms:
+        return None
+    return hypotenuse(norms)
 
 
 def health_at(step: Step) -> str:
     """Say what is wrong with what arrived at a step: "NaN", "inf", "zero" where all is; or ""."""
-    found = {health_of(one) for one in step.grad_outputs if one is not None}
+    found = set(map(health_of, defined(step.grad_outputs)))
     if found == {"zero"}:
         return "zero"
     return worst(found)
@@ -85,9 +86,10 @@ def first(trace: Trace) -> First | None:
     begins = {root.node for root in trace.graph.roots}
     for number, step in enumerate(trace.steps):
         arrived = worst(map(health_of, (*step.before_hooks, *step.grad_outputs)))
+        if arrived and step.node in begins and worst(map(health_of, step.before_hooks)):
+            return First(number, arrived, "given")
         if arrived:
-            is_given = step.node in begins and worst(map(health_of, step.before_hooks))
-            return First(number, arrived, "given" if is_given else "arrived")
+            return First(number, arrived, "arrived")
         if made := worst(map(health_of, (*step.grad_inputs, summed(step)))):
             return First(number, made, "made")
     return None
@@ -117,7 +119,9 @@ def first_words(trace: Trace, found: First) -> str:
 
 def called_in(graph: Graph, node: int) -> str:
     """Name the innermost module call that ran a node's operation; empty where none is known."""
-    place = graph.ran.index(node) if node in graph.ran else -1
+    if node not in graph.ran:
+        return ""
+    place = graph.ran.index(node)
     calls = [call for call in graph.calls if call.start <= place < call.stop]
     return max(calls, key=lambda call: call.depth).name if calls else ""
 

@@ -14,11 +14,7 @@ from torch.autograd.graph import get_gradient_edge
 from autograd_graphs.data import Gradient, Root
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_of
-from autograd_graphs.looking.summaries import (
-    PendingSummary,
-    Summaries,
-    are_equal,
-)
+from autograd_graphs.looking.summaries import PendingSummary, Summaries, are_equal
 from autograd_graphs.looking.torch_private import (
     backward_elsewhere,
     graph_task,
@@ -117,8 +113,11 @@ class Log:
             self.given.append(start is not None)
             if start is None:
                 start = implicit_gradient(root, tensor)
-            self.starts.append(self.summaries.take(start) if is_tensor(start) else None)
-            if root.node is not None and is_tensor(start):
+            if not is_tensor(start):
+                self.starts.append(None)
+                continue
+            self.starts.append(self.summaries.take(start))
+            if root.node is not None:
                 self._add((root.node, root.output_nr), start)
 
     def _add(self, place: tuple[int, int], arrived: torch.Tensor) -> None:
@@ -134,7 +133,6 @@ class Log:
             self.pending[place] = have + arrived
 
     def watch(self) -> None:
-        """Hook every node."""
         for number, node in enumerate(self.live):
             if is_tensor(node):
                 # Held: a leaf alone would drop it, and our hooks with it.
@@ -184,11 +182,11 @@ class Log:
             arrived, used = self._arrived((number, nr), tensor)
             before.append(arrived)
             after.append(used)
+        leaf_before, held = None, {}
         if self.graph.nodes[number].is_leaf:
-            leaf_before, held = self._grad(number), {}
-        else:
-            leaf_before = None
-            held = values_held(self.live[number]) if are_little(after) else {}
+            leaf_before = self._grad(number)
+        elif are_little(after):
+            held = values_held(self.live[number])
         node, made_by = self.live[number], CUSTOM
         if not is_custom(node):  # a custom Function has no formula
             made_by = tuple(formulas(type_name(node)).items())
@@ -211,7 +209,6 @@ class Log:
         return self.summaries.take(have), now
 
     def _grad(self, number: int) -> Any:
-        """Describe a leaf's `.grad`."""
         if backward_elsewhere():
             return Gradient(None)
         return self.summaries.take(read(leaf_of(self.live[number]), "grad"))
@@ -260,7 +257,6 @@ class Log:
         return Trace(self.graph, self.after, steps, error, stopped_at, starts, tuple(self.given))
 
     def _step(self, raw: Raw) -> Step:
-        """Return a step with all that became known of it."""
         of = self.summaries.of
         used, freed = saved_at(raw.node, self.graph, self.after)
         leaf = None

@@ -82,10 +82,10 @@ class StepValues:
         """Return how one input's gradient is made, where a rule is known and verified."""
         key = f"{self.operation} {name}"
         rule = unchanged if formula == "grad" else RULES.get(key)
-        handed = self.grad_inputs[position]
-        if rule is None or handed is None or self.grads[0] is None:
+        handed, arrived = self.grad_inputs[position], self.grads[0]
+        if rule is None or handed is None or arrived is None:
             return None
-        if not all(is_small(grad) for grad in (handed, self.grads[0])):
+        if not is_small(handed) or not is_small(arrived):
             return None
         try:
             return self.verified(rule, self.saved(position), handed, key not in MAY_DIFFER)
@@ -93,7 +93,7 @@ class StepValues:
             return None
 
     def saved(self, position: int) -> Saved:
-        shapes = tuple([one if one is None else tuple(one.shape) for one in self.grad_inputs])
+        shapes = tuple(map(shape_of, self.grad_inputs))
         own = {"shape": shapes[position], "shapes": shapes, "position": position}
         return Saved(self.held, grad=self.grads[0], **own)
 
@@ -107,8 +107,10 @@ class StepValues:
         if form.text == "g" and is_same(saved.grad, handed):
             return UNCHANGED
         after = fit(form.made, handed, partial(self.noise, form))
+        if after is None and is_sure and self.refutes(rule, saved, form.made, handed):
+            return REFUTED
         if after is None:
-            return REFUTED if is_sure and self.refutes(rule, saved, form.made, handed) else None
+            return None
         if saved.grad.dtype != handed.dtype:
             after = f"{after}, as {dtype_name(handed.dtype)}".removeprefix(", ")
         return self.told(rule, saved, form, after)
@@ -134,7 +136,6 @@ class StepValues:
         return 0.0 if form.sign else largest(self.grads[0])
 
     def told(self, rule: Rule, saved: Saved, form: Form, after: str) -> LocalDerivative:
-        """Put a verified form into plain data."""
         text = form.text
         if after and not form.moved:
             text = f"{text}, {after}"
@@ -176,7 +177,13 @@ class StepValues:
         if text == short_number(value):
             return ""
         written = lone(rule(saved.changed(as_written)).factor)
-        return text if written is not None and is_near(written, value) else ""
+        if written is None or not is_near(written, value):
+            return ""
+        return text
+
+
+def shape_of(tensor: torch.Tensor | None) -> tuple[int, ...] | None:
+    return None if tensor is None else tuple(tensor.shape)
 
 
 def is_same(arrived: torch.Tensor | None, handed: torch.Tensor) -> bool:
@@ -190,15 +197,12 @@ def fit(made: torch.Tensor, handed: torch.Tensor, noise: Callable[[], float]) ->
     """Say what has to be done to what a form gives so that it has the input's shape: "" for
     nothing; None where it is not what was handed on.
     """
-    target, after = handed.shape, ""
-    if made.shape != target:
-        if is_broadcast(made.shape, target):
-            after = spread(made.shape, target)
-            made = made.expand(target)
-        else:
-            after = f"summed over {summed(made.shape, target)}"
-            made = made.sum_to_size(target)
-    return after if agree(made.to(handed.dtype), handed, noise) else None
+    if is_broadcast(made.shape, handed.shape):
+        after = spread(made.shape, handed.shape)
+    else:
+        after = f"summed over {summed(made.shape, handed.shape)}"
+    made = shaped(made, handed).to(handed.dtype)
+    return after if agree(made, handed, noise) else None
 
 
 def shaped(made: torch.Tensor, handed: torch.Tensor) -> torch.Tensor:
@@ -212,16 +216,19 @@ def widened(value: Any) -> Any:
     """Return floating-point tensors in double precision."""
     if isinstance(value, tuple):
         return tuple(map(widened, value))
-    is_float = isinstance(value, torch.Tensor) and value.is_floating_point()
-    return value.double() if is_float else value
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return value.double()
+    return value
 
 
 def as_written(value: Any) -> Any:
     """Return a single number as one reads it, anything else as it is."""
     text = lone_number(value)
-    if not text or not isinstance(value, torch.Tensor | float):
-        return value
-    return read_again(text) if isinstance(value, torch.Tensor) else float(text)
+    if text and isinstance(value, torch.Tensor):
+        return read_again(text)
+    if text and isinstance(value, float):
+        return float(text)
+    return value
 
 
 def is_broadcast(shape: Sequence[int], target: Sequence[int]) -> bool:
@@ -238,16 +245,15 @@ def spread(shape: Sequence[int], target: Sequence[int]) -> str:
     if torch.Size(shape).numel() == 1:
         return f"spread over all {size} elements"
     whole = [1] * (len(target) - len(shape)) + list(shape)
-    pairs = enumerate(zip(whole, target, strict=True))
-    return f"spread over {dims([dim for dim, (size, wanted) in pairs if size != wanted])}"
+    found = [dim for dim, size in enumerate(whole) if size != target[dim]]
+    return f"spread over {dims(found)}"
 
 
 def summed(shape: Sequence[int], target: Sequence[int]) -> str:
     """Say over which dimensions a gradient is summed up."""
     extra = len(shape) - len(target)
-    return dims(
-        [dim for dim, size in enumerate(shape) if dim < extra or target[dim - extra] != size]
-    )
+    found = [dim for dim, size in enumerate(shape) if dim < extra or size != target[dim - extra]]
+    return dims(found)
 
 
 def dims(found: Sequence[int]) -> str:
@@ -287,7 +293,9 @@ def lone(value: object) -> complex | float | int | None:
 def read_again(text: str) -> torch.Tensor:
     """Return the number that a text says, in double precision."""
     value = complex(text)
-    return torch.tensor(value if value.imag else value.real, dtype=None if value.imag else DOUBLE)
+    if value.imag:
+        return torch.tensor(value)
+    return torch.tensor(value.real, dtype=DOUBLE)
 
 
 def is_near(written: complex, value: complex) -> bool:

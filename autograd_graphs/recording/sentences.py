@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from autograd_graphs.data import Node, stem
-from autograd_graphs.recording.trace import CUSTOM, LocalDerivative, Step
+from autograd_graphs.recording.trace import CUSTOM, LocalDerivative, Step, defined, nth
 from autograd_graphs.text import visible
 
 Locals = Sequence[LocalDerivative | None]
@@ -148,17 +148,23 @@ def sentence(node: Node, step_locals: Locals, step: Step) -> str:
     pairs = zip(step_locals, step.grad_inputs, strict=False)
     handed = [local for local, gradient in pairs if gradient is not None]
     if not handed:
-        if all(gradient is None for gradient in step.grad_outputs):
-            return "Nothing arrives, so nothing is handed on."
-        return f"What arrives goes no further: {name} hands nothing on here."
+        return with_nothing(name, step)
     if any(local and local.is_refuted for local in handed):
         return _REFUTED.replace("{name}", name)
     if all(local and local.kind == "zero" for local in handed):
         return _STEPS if name in (*_JUMPS.split(), "Div") else _ZERO
     if any(made.dtype.startswith("complex") for made in node.outputs):
         return fallback(name, handed, step)
-    said = _BY_LOCALS[name](handed, step) if name in _BY_LOCALS else SENTENCES.get(name, "")
+    said = SENTENCES.get(name, "")
+    if name in _BY_LOCALS:
+        said = _BY_LOCALS[name](handed, step)
     return said.replace("{name}", name) or fallback(name, handed, step)
+
+
+def with_nothing(name: str, step: Step) -> str:
+    if not defined(step.grad_outputs):
+        return "Nothing arrives, so nothing is handed on."
+    return f"What arrives goes no further: {name} hands nothing on here."
 
 
 def fallback(name: str, handed: Locals = (None,), step: Step | None = None) -> str:
@@ -179,7 +185,7 @@ def fallback(name: str, handed: Locals = (None,), step: Step | None = None) -> s
 
 def of_leaf(node: Node, step: Step) -> str:
     """Say where a leaf keeps what arrives, and whether something was there."""
-    if all(gradient is None for gradient in step.grad_outputs):
+    if not defined(step.grad_outputs):
         return "Nothing arrives here, so .grad stays as it is."
     name = node.name.partition(", ")[0]
     words = f"{name} is a leaf: the gradient stays here, in {name}.grad."
@@ -192,9 +198,11 @@ def of_leaf(node: Node, step: Step) -> str:
 
 def with_copies(words: str, step: Step) -> str:
     """Add what becomes of a term that was broadcast, where there is one, or one cannot tell."""
-    sizes = {None if one is None else one.shape for one in step.grad_outputs[:1]}
-    sizes.update(one.shape for one in step.grad_inputs if one is not None)
-    return words if len(sizes) == 1 and None not in sizes else words + _COPIES
+    arrived = step.grad_outputs[:1]
+    shapes = {one.shape for one in defined((*arrived, *step.grad_inputs))}
+    if len(shapes) != 1 or None in shapes or None in arrived:
+        return words + _COPIES
+    return words
 
 
 def alpha(local: LocalDerivative | None) -> str:
@@ -207,26 +215,21 @@ def is_scaled_by(local: LocalDerivative | None, scale: float) -> bool:
     return local is not None and local.sign == "×" and local.scale == scale
 
 
-def at(step: Step, position: int) -> LocalDerivative | None:
-    return step.locals[position] if position < len(step.locals) else None
-
-
 def has(step: Step, position: int) -> bool:
     """Say whether an input is handed a gradient."""
-    return position < len(step.grad_inputs) and step.grad_inputs[position] is not None
+    return nth(step.grad_inputs, position) is not None
 
 
 def of_sum(handed: Locals, step: Step) -> str:
-    if not has(step, 1):
-        words = "A sum hands its term the gradient"
-    elif not is_scaled_by(at(step, 1), 1):
-        words = f"the gradient, times {alpha(at(step, 1))}"
-        words = f"both terms {words} for the second" if has(step, 0) else f"its second term {words}"
-        return with_copies(f"A sum hands {words}.", step)
-    elif has(step, 0):
+    second = nth(step.locals, 1)
+    if has(step, 1) and not is_scaled_by(second, 1):
+        words = f"A sum hands its second term the gradient, times {alpha(second)}."
+        if has(step, 0):
+            words = f"A sum hands both terms the gradient, times {alpha(second)} for the second."
+        return with_copies(words, step)
+    words = "A sum hands its term the gradient"
+    if has(step, 0) and has(step, 1):
         words = "A sum hands the same gradient to both its terms"
-    else:
-        words = "A sum hands its term the gradient"
     if all(local and local.is_unchanged for local in handed):
         return f"{words}, unchanged."
     return with_copies(f"{words}.", step)
@@ -234,14 +237,13 @@ def of_sum(handed: Locals, step: Step) -> str:
 
 def difference(step: Step, whole: int, taken: int) -> str:
     """Say what a difference hands on, whose inputs have these positions."""
-    is_plain = is_scaled_by(at(step, taken), -1)
+    local = nth(step.locals, taken)
+    turned = "with the sign turned" if is_scaled_by(local, -1) else f"times -{alpha(local)}"
     if not has(step, taken):
         words = "A difference hands the gradient to the term that it starts from."
     elif not has(step, whole):
-        words = "What a difference takes away gets the gradient, "
-        words += "with the sign turned." if is_plain else f"times -{alpha(at(step, taken))}."
+        words = f"What a difference takes away gets the gradient, {turned}."
     else:
-        turned = "with the sign turned" if is_plain else f"times -{alpha(at(step, taken))}"
         words = f"A difference hands on the gradient, {turned} for what it takes away."
     return with_copies(words, step)
 
@@ -253,8 +255,7 @@ def of_product(handed: Locals, step: Step) -> str:
 
 def of_clamp(handed: Locals, step: Step) -> str:
     """Say what a clamp hands on; limits that are tensors get what lies beyond them."""
-    has_limits = has(step, 1) or has(step, 2)
-    if not has_limits:
+    if not has(step, 1) and not has(step, 2):
         return _LIMITS
     if has(step, 0):
         return with_copies(_TO_LIMITS, step)
@@ -264,11 +265,13 @@ def of_clamp(handed: Locals, step: Step) -> str:
 def of_fill(handed: Locals, step: Step) -> str:
     if not has(step, 1):
         return _OVERWRITTEN
-    return f"{_FILLED}; the rest of the gradient passes." if has(step, 0) else f"{_FILLED}."
+    if has(step, 0):
+        return f"{_FILLED}; the rest of the gradient passes."
+    return f"{_FILLED}."
 
 
 def of_absolute(handed: Locals, step: Step) -> str:
-    kind = handed[0].kind if handed[0] else ""
+    kind = (handed[0] or LocalDerivative()).kind
     if kind == "sign":
         return "An absolute value hands on what arrives, times the sign of its input."
     if kind == "direction":
@@ -279,11 +282,13 @@ def of_absolute(handed: Locals, step: Step) -> str:
 def of_edit(handed: Locals, step: Step) -> str:
     """Say what an edit of a slice hands on: the first input is what it was a slice of."""
     words = "The gradient of the slice that was edited goes through the backward of the edit"
-    return f"{words}; the rest passes unchanged." if has(step, 0) else f"{words}."
+    if has(step, 0):
+        return f"{words}; the rest passes unchanged."
+    return f"{words}."
 
 
 def of_quotient(handed: Locals, step: Step) -> str:
-    if any(local is None for local in handed):
+    if None in handed:
         return ""
     if len(handed) > 1:
         words = "A quotient n / d hands on the gradient: times 1 / d to n, times -n / d² to d."
@@ -341,11 +346,13 @@ def of_linear(handed: Locals, step: Step) -> str:
 
 def of_convolution(handed: Locals, step: Step) -> str:
     """Say what a convolution hands on to its input, weight and bias."""
-    parts = (
+    parts = [
         "its input the gradient convolved back with the weight",
         "its weight sums of input × gradient",
-        "its bias sums" if has(step, 0) else "its bias sums of the gradient",
-    )
+        "its bias sums of the gradient",
+    ]
+    if has(step, 0):
+        parts[2] = "its bias sums"
     told = [part for position, part in enumerate(parts) if has(step, position)]
     return f"A convolution hands {', '.join(told)}."
 
@@ -354,8 +361,9 @@ def of_normalisation(handed: Locals, step: Step) -> str:
     """Say what becomes of the input's gradient, and of those of the weight and the bias."""
     if not has(step, 0):
         return _SUMMED_UP
-    more = " Its weight and bias get sums." if has(step, 1) and has(step, 2) else ""
-    return _CENTRED + more
+    if has(step, 1) and has(step, 2):
+        return f"{_CENTRED} Its weight and bias get sums."
+    return _CENTRED
 
 
 _BY_LOCALS: dict[str, Callable[[Locals, Step], str]] = {

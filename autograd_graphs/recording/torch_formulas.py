@@ -33,7 +33,9 @@ def _table() -> dict[str, dict[str, str]]:
         for key, rules in entry.get("dispatch", {"Default": entry}).items():
             found = _inputs(entry["name"], rules)
             if found:
-                prefix = _class_name(entry["name"]) + ("" if key == "Default" else key)
+                prefix = _class_name(entry["name"])
+                if key != "Default":
+                    prefix += key
                 table[f"{prefix}{count[prefix]}"] = found
                 count[prefix] += 1
     return table
