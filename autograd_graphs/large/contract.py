@@ -57,7 +57,8 @@ class Leaves:
 
     def box(self, node: int) -> tuple[str, int]:
         """Return what a node is drawn as: a part, many leaves together, or itself."""
-        if (part := self.member.get(node, self.own.get(node))) is not None:
+        part = self.member.get(node, self.own.get(node))
+        if part is not None:
             return "part", part
         return ("leaves", self.group[node]) if node in self.group else ("node", node)
 
@@ -155,9 +156,8 @@ class Contraction:
         self.leaves = Leaves(graph, program, parts, apart)
         self.member, self.own = self.leaves.member, self.leaves.own
         self.box = self.leaves.box
-        self.prefix = prefix(
-            [part.name for part in parts] + [self.leaves.name(one) for one in self.leaves.groups]
-        )
+        names = [part.name for part in parts]
+        self.prefix = prefix([*names, *map(self.leaves.name, self.leaves.groups)])
         self.made = self._results()
         self.met: list[tuple[str, int]] = []
         self.number: dict[tuple[str, int], int] = {}
@@ -206,7 +206,6 @@ class Contraction:
         )
 
     def _frame(self, part: Part, nodes: Sequence[Node], edges: Sequence[Edge]) -> Frame:
-        """Return the frame around the boxes of a part that is opened."""
         nodes_in = self.program.nodes[part.start : part.stop]
         members = {self.number[self.box(node)] for node in nodes_in}
         leaves = {nr for nr, node in enumerate(nodes) if node.size[0] == 0}
@@ -242,8 +241,9 @@ class Contraction:
 
     def _old_edges(self, kind: str, nr: int) -> Iterator[Edge]:
         """Yield the edges of a node; of a part those that lead out of it, from what ran last."""
+        if kind == "node":
+            yield from self.below.get(nr, ())
         if kind != "part":
-            yield from self.below.get(nr, ()) if kind == "node" else ()
             return
         for at in reversed(range(self.parts[nr].start, self.parts[nr].stop)):
             for edge in self.below.get(self.program.nodes[at], ()):
@@ -293,6 +293,11 @@ def members(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, found))
 
 
+def singly(count: int) -> tuple[tuple[int, ...], ...]:
+    """Return the same for a graph of so many nodes that is drawn as it is."""
+    return tuple((nr,) for nr in range(count))
+
+
 def prefix(names: Sequence[str]) -> str:
     """Return the path that titles lose because all share it, as long as they stay distinct words."""
     shared = common(tuple(name.split(".")[:-1]) for name in names if "." in name)
@@ -309,8 +314,9 @@ def prefix(names: Sequence[str]) -> str:
 def operations(nodes: Sequence[Node]) -> str:
     """Name the operations of a part, of many the first ones: "Mul, Sin, Add, …"."""
     names = list(dict.fromkeys(stem(node.operation) for node in nodes))
-    more = ["…"] if len(names) > MOST_TITLES else []
-    return ", ".join(names[:MOST_TITLES] + more)
+    if len(names) > MOST_TITLES:
+        names[MOST_TITLES:] = ["…"]
+    return ", ".join(names)
 
 
 def with_grad(leaves: Sequence[Node]) -> int:

@@ -37,9 +37,11 @@ class Program:
 
     def has_own_leaf(self, at: int) -> bool:
         """Say whether an operation reads a leaf that nothing else reads."""
-        targets = [edge.target for edge in self.below.get(self.nodes[at], ())]
-        own = [target for target in targets if target is not None and self.readers[target] == 1]
-        return any(self.graph.nodes[target].is_leaf for target in own)
+        for edge in self.below.get(self.nodes[at], ()):
+            is_own = edge.target is not None and self.readers[edge.target] == 1
+            if is_own and self.graph.nodes[edge.target].is_leaf:
+                return True
+        return False
 
     def does(self, at: int) -> tuple:
         """Return what equal operations share: their name, how much they make, whether a root."""

@@ -10,7 +10,7 @@ from graphlib import TopologicalSorter
 from typing import NamedTuple, TypeVar
 
 from autograd_graphs.data import Graph
-from autograd_graphs.large.contract import Contraction, Leaves, members
+from autograd_graphs.large.contract import Contraction, Leaves, members, singly
 from autograd_graphs.large.execution_order import Program
 from autograd_graphs.large.frames import opened_calls
 from autograd_graphs.large.lookup import LONGEST, NOWHERE, Lookup
@@ -48,7 +48,7 @@ def fold_and_tell(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> tupl
 
 
 def _whole(graph: Graph) -> tuple[Graph, Members]:
-    return graph, tuple((nr,) for nr in range(len(graph.nodes)))
+    return graph, singly(len(graph.nodes))
 
 
 def or_plainly(
@@ -72,7 +72,7 @@ def _folded(graph: Graph, wanted: Sequence[str]) -> tuple[Graph, Members]:
         for name in wanted:
             lookup.check(name)
         return _whole(graph)
-    opened = list(dict.fromkeys(lookup.find(name) for name in wanted))
+    opened = list(dict.fromkeys(map(lookup.find, wanted)))
     for part in opened:
         if part.start == NOWHERE and not folding.draws_leaves(part.name, opened):
             raise NoPart(lookup.fault(part.name))
@@ -104,8 +104,8 @@ def is_large(graph: Graph) -> bool:
     return len(graph.nodes) > most and bool(graph.ran)
 
 
-# px: a card of one line, a folded part, the way to the next one, the borders of a frame
-CARD, FOLDED, GAP, FRAME = 36, 66, 26, 33
+# px: what a box is high, the way to the next one, the borders of a frame
+HEIGHTS, GAP, FRAME = {"node": 36, "part": 66, "leaves": 66}, 26, 33
 
 
 class Room(NamedTuple):
@@ -117,7 +117,7 @@ class Room(NamedTuple):
 
 def room(graph: Graph, leaves: Leaves) -> Room:
     """Return what a graph takes with its parts folded; the longest way down is its height."""
-    boxes = [leaves.box(node) for node in range(len(graph.nodes))]
+    boxes = list(map(leaves.box, range(len(graph.nodes))))
     readers: dict[tuple[str, int], set[tuple[str, int]]] = {box: set() for box in boxes}
     for edge in graph.edges:
         if edge.target is not None and boxes[edge.source] != boxes[edge.target]:
@@ -125,7 +125,7 @@ def room(graph: Graph, leaves: Leaves) -> Room:
     bottom: dict[tuple[str, int], int] = {}
     for box in TopologicalSorter(readers).static_order():
         above = max([bottom[reader] + GAP for reader in readers[box]], default=0)
-        bottom[box] = above + (CARD if box[0] == "node" else FOLDED)
+        bottom[box] = above + HEIGHTS[box[0]]
     return Room(len(readers), max(bottom.values(), default=0))
 
 

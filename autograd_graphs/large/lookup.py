@@ -63,8 +63,8 @@ class Lookup:
 
     def _holders(self) -> set[str]:
         """Return the paths of the modules that hold leaves."""
-        owners = {".".join(owner(node)) for node in self.outline.program.graph.nodes}
-        return owners - {""}
+        owners = map(owner, self.outline.program.graph.nodes)
+        return set(map(".".join, owners)) - {""}
 
     def _row(self, name: str) -> Part | None:
         """Return the row that a module holds: "encoder.layers" of "encoder.layers.0 … 11"."""
@@ -79,9 +79,8 @@ class Lookup:
         """Say whether a name could be that of leaves that are drawn together: "encoder.*"."""
         if name == UNNAMED:
             return True
-        path, is_module = name.removesuffix(".*"), name.endswith(".*")
-        held = (".".join(owner(node)) for node in self.outline.program.graph.nodes)
-        return is_module and any(f".{path}." in f".{one}." for one in held)
+        path = name.removesuffix(".*")
+        return path != name and any(f".{path}." in f".{one}." for one in self._holders())
 
     def fault(self, name: str, found: Sequence[str] = ()) -> str:
         """Say that a name is that of no part, or of several, and which there are."""

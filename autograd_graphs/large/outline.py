@@ -8,7 +8,7 @@ from autograd_graphs.data import stem
 from autograd_graphs.large.execution_order import Program
 from autograd_graphs.large.owners import guessed_calls
 from autograd_graphs.large.parts import Part, distinct, qualified, row_names
-from autograd_graphs.large.pieces import Item, Piece, Reader
+from autograd_graphs.large.pieces import Item, Piece, Reader, extent
 from autograd_graphs.large.rows import Row, Rows
 
 LOOSE = 6  # operations side by side that are drawn one by one where there are parts beside them
@@ -21,15 +21,12 @@ class Outline:
         self.program = program
         self.is_guess = not program.graph.calls
         self.reader = Reader(program)
-        calls = guessed_calls(program) if self.is_guess else program.graph.calls
-        self.items = self.reader.nested(calls)
+        self.items = self.reader.nested(program.graph.calls or guessed_calls(program))
         self._inside: dict[Part, tuple[Part, ...]] = {}
-        self._outer: tuple[Part, ...] | None = None
+        self._outer = self._divide(self.items, "", "")
 
     def outer(self) -> Sequence[Part]:
         """Return the outermost parts, in the order in which they ran."""
-        if self._outer is None:
-            self._outer = self._divide(self.items, "", "")
         return self._outer
 
     def inside(self, part: Part) -> Sequence[Part]:
@@ -120,7 +117,4 @@ def together(items: Sequence[Item]) -> Piece:
 
 def ends(items: Sequence[Item]) -> tuple[int, int]:
     """Return the place where items start, and the one after their last."""
-    first, last = items[0], items[-1]
-    start = first if isinstance(first, int) else first.start
-    stop = last + 1 if isinstance(last, int) else last.stop
-    return start, stop
+    return extent(items[0])[0], extent(items[-1])[1]

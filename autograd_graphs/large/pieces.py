@@ -28,11 +28,11 @@ class Piece:
 Item = Piece | int
 
 
-def size(items: Iterable[Item]) -> int:
-    count = 0
-    for item in items:
-        count += 1 if isinstance(item, int) else item.stop - item.start
-    return count
+def extent(item: Item) -> tuple[int, int]:
+    """Return the place where a call or an operation starts, and the one after its last."""
+    if isinstance(item, int):
+        return item, item + 1
+    return item.start, item.stop
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from autograd_graphs.large.pieces import Item, Piece, Reader, size
+from autograd_graphs.large.pieces import Item, Piece, Reader, extent
 
 MOST_PERIODS = 32  # periods that are tried, those with most votes first
 MOST_AHEAD = 8  # equal items that follow an item and vote for their distance
@@ -39,12 +39,12 @@ class Rows:
 
     def __init__(self, reader: Reader, items: Sequence[Item]) -> None:
         self.items = items
-        self.keys = [reader.key(item) for item in items]
-        self.paths = [item.path if isinstance(item, Piece) else "" for item in items]
+        self.keys = list(map(reader.key, items))
+        self.paths = list(map(path_of, items))
         self.patterns = [_NUMBER.sub("#", path) for path in self.paths]
         self.sums = [0]
-        for item in items:
-            self.sums.append(self.sums[-1] + size([item]))
+        for start, stop in map(extent, items):
+            self.sums.append(self.sums[-1] + stop - start)
 
     def found(self) -> list[Row]:
         """Return rows that do not overlap, in order: what hides most operations goes first."""
@@ -114,6 +114,10 @@ class Rows:
             return False
         has_call = any(self.paths[row.start : row.start + row.period])
         return has_call or row.count >= LEAST_ROUNDS
+
+
+def path_of(item: Item) -> str:
+    return item.path if isinstance(item, Piece) else ""
 
 
 def numbers(path: str) -> list[int]:

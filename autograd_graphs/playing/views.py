@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autograd_graphs.data import Graph
-from autograd_graphs.large.contract import Contraction, members
+from autograd_graphs.large.contract import Contraction, members, singly
 from autograd_graphs.large.fold import Folding, is_large, or_plainly
 from autograd_graphs.large.lookup import NOWHERE
 from autograd_graphs.large.parts import Part
 
 MOST_NODES = 400  # in all views together
 Opened = tuple[Part, ...]
+Ran = tuple[Opened, tuple[int, ...]]  # a copy: what is open where it is, and its nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def _folded(graph: Graph, most: int) -> tuple[View, ...]:
 
 
 def _plain(graph: Graph) -> tuple[View, ...]:
-    return (View(graph, _ones(len(graph.nodes)), _ones(len(graph.edges))),)
+    return (View(graph, singly(len(graph.nodes)), singly(len(graph.edges))),)
 
 
 class Views:
@@ -90,10 +91,8 @@ class Views:
             yield View(graph, members(contraction), sources(contraction), parent, tuple(found))
 
 
-def boxes(
-    contraction: Contraction, opened: Opened
-) -> Iterator[tuple[int, Sequence[tuple[Opened, tuple[int, ...]]]]]:
-    """Yield each folded node with its copies: what is open where one is, and its nodes."""
+def boxes(contraction: Contraction, opened: Opened) -> Iterator[tuple[int, Sequence[Ran]]]:
+    """Yield each folded node with its copies."""
     ran, leaves = contraction.program.nodes, contraction.leaves
     for nr, part in enumerate(contraction.parts):
         copies = [((one,), tuple(ran[one.start : one.stop])) for one in part.each()]
@@ -120,7 +119,3 @@ def sources(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
     for together in contraction.stands:
         found.append(tuple([place[edge.source, edge.position] for edge in together]))
     return tuple(found)
-
-
-def _ones(count: int) -> tuple[tuple[int, ...], ...]:
-    return tuple((nr,) for nr in range(count))
