@@ -46,11 +46,13 @@ def _named(answer: object) -> str:
 
 def _tensor(answer: torch.Tensor) -> str:
     with torch._C.DisableTorchFunctionSubclass():
-        shape = tuple(answer.shape)
         dtype = str(answer.dtype).removeprefix("torch.")
-        where = "" if answer.device.type == "cpu" else f" on {answer.device.type}"
-        value = _value(answer) if answer.numel() <= 8 else ""
-        return f"a tensor of shape {shape}, {dtype}{where}{value}"
+        words = f"a tensor of shape {tuple(answer.shape)}, {dtype}"
+        if answer.device.type != "cpu":
+            words += f" on {answer.device.type}"
+        if answer.numel() <= 8:
+            words += _value(answer)
+        return words
 
 
 def _value(answer: object) -> str:
@@ -70,8 +72,13 @@ def show(value: object) -> str:
         return "{" + _joined(sorted(value, key=show)) + "}"
     if is_a(value, float):
         return f"{value:.6g}"
-    return f'"{visible(value, 60)}"' if is_a(value, str) else visible(str(value), 60)
+    if is_a(value, str):
+        return f'"{visible(value, 60)}"'
+    return visible(str(value), 60)
 
 
 def _joined(values: tuple | list) -> str:
-    return ", ".join(show(item) for item in values[:8]) + (", …" if len(values) > 8 else "")
+    shown = list(map(show, values[:8]))
+    if len(values) > 8:
+        shown.append("…")
+    return ", ".join(shown)

@@ -23,8 +23,7 @@ def first_sentence(message: str, limit: int = 240) -> str:
 def in_one_line(error: BaseException) -> str:
     """Return the kind of an error and the first sentence of what it says."""
     text = first_sentence(str(error))
-    kind = type_name(type(error))
-    return f"{kind}: {text}" if text else kind
+    return f"{type_name(type(error))}: {text}".removesuffix(": ")
 
 
 def type_name(kind: type) -> str:

@@ -55,21 +55,22 @@ def _plain(value: object, depth: int, room: list[int]) -> object:
 def _kinds() -> tuple:
     """List the readable classes; a numpy value can only be there if numpy was imported."""
     numpy = sys.modules.get("numpy")
-    arrays = ((numpy.ndarray, _array), (numpy.generic, _scalar)) if numpy else ()
-    return (*arrays, *_BUILTIN)
+    if numpy is None:
+        return _BUILTIN
+    return (numpy.ndarray, _array), (numpy.generic, _scalar), *_BUILTIN
 
 
 def _tensor(value: torch.Tensor, depth: int, room: list[int]) -> object:
     mro = type.__dict__["__mro__"].__get__(type(value))
-    if any(
-        "__torch_dispatch__" in type.__dict__["__dict__"].__get__(kind)
-        for kind in mro[: mro.index(torch.Tensor)]
-    ):
-        raise NotRead("this tensor gives its values by code of its own class")
+    for kind in mro[: mro.index(torch.Tensor)]:
+        if "__torch_dispatch__" in type.__dict__["__dict__"].__get__(kind):
+            raise NotRead("this tensor gives its values by code of its own class")
     try:
         with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
             _fits(value.numel(), room)
-            dense = value.detach() if value.layout == torch.strided else value.detach().to_dense()
+            dense = value.detach()
+            if value.layout != torch.strided:
+                dense = dense.to_dense()
             return _plain(dense.cpu().tolist(), depth, room)
     except (RuntimeError, NotImplementedError, TypeError, AttributeError):
         raise NotRead("this tensor does not give its values") from None
