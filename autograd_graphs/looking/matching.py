@@ -24,6 +24,7 @@ _BACKWARD = re.compile(r"Backward\d*$")
 # an operand, None for no gradient, LEAF for a parameter that the source does not name, or another
 # such tuple. A lone number: the operand itself. What is not here is called as its function.
 LEAF = "leaf"
+Place = tuple[int, int]  # a node, and which of its outputs
 
 
 class Plain(NamedTuple):
@@ -76,13 +77,8 @@ SHAPES: dict[str, tuple[Any, ...]] = {
 SAME = {
     **{"multiply": "mul", "divide": "div", "true_divide": "div", "subtract": "sub"},
     **{"negative": "neg", "clip": "clamp", "absolute": "abs", "swapaxes": "transpose"},
-    **{
-        "arctan2": "atan2",
-        "arcsin": "asin",
-        "arccos": "acos",
-        "arctan": "atan",
-        "expit": "sigmoid",
-    },
+    **{"arctan2": "atan2", "arcsin": "asin", "arccos": "acos", "arctan": "atan"},
+    "expit": "sigmoid",
     **{"concat": "cat", "concatenate": "cat", "hstack": "cat", "matrix_transpose": "mT"},
 }
 MODULES = {
@@ -140,18 +136,18 @@ class Matcher:
         self.current = replay.names
         self.steps = 0
 
-    def place(self, thing: Any) -> tuple[int, int] | None:
+    def place(self, thing: Any) -> Place | None:
         """Return the node that made a tensor, and its output; None where the graph has none."""
         if not is_tensor(thing) or not read(thing, "requires_grad") or may_be_stale(thing):
             return None
         node = read(thing, "grad_fn")
         if node is None:
-            found = self.index.get(id(thing))
-            return None if found is None else (found, 0)
-        found = self.index.get(id(node))
-        return None if found is None else (found, read(thing, "output_nr"))
+            found, output_nr = self.index.get(id(thing)), 0
+        else:
+            found, output_nr = self.index.get(id(node)), read(thing, "output_nr")
+        return None if found is None else (found, output_nr)
 
-    def matched(self, value: Value, place: tuple[int, int]) -> Claims | None:
+    def matched(self, value: Value, place: Place) -> Claims | None:
         """Return what is certain of a value that is the output of a node; None where all is not."""
         try:
             if value.kind != "either":
@@ -161,7 +157,7 @@ class Matcher:
         except (TooLong, RecursionError):
             return None
 
-    def _trial(self, value: Value, place: tuple[int, int]) -> Claims | None:
+    def _trial(self, value: Value, place: Place) -> Claims | None:
         claims = Claims()
         if value.kind == "unknown":  # a name's value before its cell, which may be anything
             return claims
@@ -169,9 +165,7 @@ class Matcher:
             return self._operation(value, place, claims)
         return claims if self._value(value.expr, value, place, claims) else None
 
-    def _value(
-        self, expr: ast.expr, value: Value, place: tuple[int, int] | None, claims: Claims
-    ) -> bool:
+    def _value(self, expr: ast.expr, value: Value, place: Place | None, claims: Claims) -> bool:
         """Say whether a value can be what an entry of `next_functions` leads to."""
         self.steps += 1
         if self.steps > MOST_STEPS:
@@ -192,9 +186,7 @@ class Matcher:
         is_leaf = self.graph.nodes[place[0]].is_leaf
         return value.kind == "leaf" and is_leaf and self._agree(expr, value, place, claims)
 
-    def _either(
-        self, expr: ast.expr, value: Value, place: tuple[int, int] | None, claims: Claims
-    ) -> bool:
+    def _either(self, expr: ast.expr, value: Value, place: Place | None, claims: Claims) -> bool:
         """Say whether the newest of several values fits, and no other one."""
         (_, newest), *others = value.operands
         held = self.held(expr, value)
@@ -205,7 +197,7 @@ class Matcher:
                 return False
         return self._value(expr, newest, place, claims)
 
-    def _agree(self, expr: ast.expr, value: Value, place: tuple[int, int], claims: Claims) -> bool:
+    def _agree(self, expr: ast.expr, value: Value, place: Place, claims: Claims) -> bool:
         """Write down that a name was used for what a node made."""
         claims.seen[id(value)] = place
         uses = claims.uses.setdefault(place[0], [])
@@ -255,7 +247,7 @@ class Matcher:
             return True
         return all(self.may_be_plain(one) for _, one in value.operands)
 
-    def _operation(self, value: Value, place: tuple[int, int], claims: Claims) -> Claims | None:
+    def _operation(self, value: Value, place: Place, claims: Claims) -> Claims | None:
         """Return the claims with a node's operation and all below; None unless all agrees."""
         node = place[0]
         found: list[Claims] = []
@@ -303,7 +295,7 @@ class Matcher:
         return next((name for kind, name in MODULES.items() if type(thing) is kind), "")
 
     def _fits(
-        self, shape: Any, value: Value, place: tuple[int, int] | None, claims: Claims, is_top: bool
+        self, shape: Any, value: Value, place: Place | None, claims: Claims, is_top: bool
     ) -> bool:
         """Say whether a node and its inputs are as a shape says, and claim the node if so."""
         if isinstance(shape, int):
@@ -315,13 +307,11 @@ class Matcher:
             if place is None:
                 return True
             return shape == LEAF and self.graph.nodes[place[0]].is_leaf
-        return self._claims(shape, value, place, claims) and (
-            not is_top or self._rest_is_plain(shape, value)
-        )
+        if not self._claims(shape, value, place, claims):
+            return False
+        return not is_top or self._rest_is_plain(shape, value)
 
-    def _claims(
-        self, shape: Any, value: Value, place: tuple[int, int] | None, claims: Claims
-    ) -> bool:
+    def _claims(self, shape: Any, value: Value, place: Place | None, claims: Claims) -> bool:
         """Claim a node that has a shape's name, and whose inputs are as the shape says."""
         if place is None or place[1] or place[0] in claims.values:
             return False
@@ -400,8 +390,10 @@ def indexed(expr: ast.Subscript) -> Iterator[Any]:
         return
     shapes: list[Any] = [0]
     for part in index.elts[:4]:
-        names = part_names(part)
-        shapes = [(name, inner) if name else inner for inner in shapes for name in names]
+        before, shapes = shapes, []
+        for inner in before:
+            for name in part_names(part):
+                shapes.append((name, inner) if name else inner)
     if len(index.elts) <= 4:
         yield from [shape for shape in shapes if shape != 0] + [("Alias", 0)]
 

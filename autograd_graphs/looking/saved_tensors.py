@@ -120,11 +120,13 @@ def _cells(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
         if not isinstance(raw, tuple):
             cells.append((name, raw, partial(getattr, node, public)))
             continue
-        cells += [
-            (f"{name}[{nr}]", cell, lambda public=public, nr=nr: getattr(node, public)[nr])
-            for nr, cell in enumerate(raw)
-        ]
+        for nr, cell in enumerate(raw):
+            cells.append((f"{name}[{nr}]", cell, partial(_one_of, node, public, nr)))
     return cells
+
+
+def _one_of(node: Any, public: str, nr: int) -> Any:
+    return getattr(node, public)[nr]
 
 
 class Cell(NamedTuple):
@@ -144,9 +146,7 @@ def _cells_of_custom(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
     ]
 
 
-def _each(
-    node: Any, get: Callable[[Any], Any], first: int = 0, stop: int | None = None
-) -> list[Any]:
+def _each(node: Any, get: Callable, first: int = 0, stop: int | None = None) -> list[Any]:
     """Read a custom Function's saved tensors in one call into C: no thread frees them meanwhile."""
     raw = chain.from_iterable(map(CUSTOM._raw_saved_tensors.__get__, (node,)))
     return list(map(get, islice(raw, first, stop)))

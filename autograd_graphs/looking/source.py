@@ -32,7 +32,7 @@ from autograd_graphs.looking.statements import (
 )
 from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import variables
-from autograd_graphs.text import visible
+from autograd_graphs.text import shortened, visible
 
 MOST_LINES = 6  # shown
 LONGEST = 100  # characters of a line
@@ -175,9 +175,7 @@ def begun(replay: Replay, call: ast.Call) -> list[Value]:
     return [one for _, one in value.operands] if value.kind == "several" else [value]
 
 
-def agreed(
-    graph: Graph, met: Sequence[Any], replay: Replay, values: Sequence[Value]
-) -> Claims | None:
+def agreed(graph: Graph, met: Sequence[Any], replay: Replay, values: list[Value]) -> Claims | None:
     """Return all claims on which the roots and the names that still hold tensors agree."""
     matcher = Matcher(graph, met, replay)
     starts: list[tuple[Value, tuple[int, int] | None]] = []
@@ -222,7 +220,7 @@ def write_down(found: Claims, graph: Graph, look: Look) -> None:
         look.parts[node] = part(text, value.expr, value)
         inputs = found.inputs.get(node, ())
         texts.update({id(expr): text for expr in inputs})
-        words = tuple(["" if expr is None else named(text, expr) for expr in inputs])
+        words = tuple([named(text, expr) for expr in inputs])
         result = "" if node in inner else named(text, value.expr)
         look.operands[node] = Operands(result, words)
     entries = Counter(edge.target for edge in graph.edges)
@@ -240,15 +238,15 @@ def inner_nodes(found: Claims, graph: Graph) -> set[int]:
     one follows: of `6 / x` the reciprocal, of a cross entropy all but the last.
     """
     exprs = {node: id(value.expr) for node, value in found.values.items()}
-    return {
-        edge.target
-        for edge in graph.edges
-        if edge.target in exprs and exprs[edge.target] == exprs.get(edge.source)
-    }
+    inner = set()
+    for edge in graph.edges:
+        if edge.target in exprs and exprs[edge.target] == exprs.get(edge.source):
+            inner.add(edge.target)
+    return inner
 
 
-def named(text: Text, expr: ast.expr) -> str:
-    return visible(text.segment(expr), LONGEST)
+def named(text: Text, expr: ast.expr | None) -> str:
+    return "" if expr is None else visible(text.segment(expr), LONGEST)
 
 
 def part(text: Text, expr: ast.expr, value: Value | None = None) -> Part:
@@ -290,15 +288,10 @@ def shown(look: Look) -> Program | None:
     if not any(line.strip() for line in raw):
         return None
     indent = min(len(line) - len(line.lstrip()) for line in raw if line.strip())
-    lines = tuple([cut(line[indent:]) for line in raw])
+    lines = tuple([shortened(line[indent:].rstrip(), LONGEST) for line in raw])
     spans = dict(moved(look, chosen, indent))
     operands = tuple(sorted(look.operands.items()))
     return Program(lines, tuple(sorted(spans.items())), operands)
-
-
-def cut(line: str) -> str:
-    line = line.rstrip()
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def moved(look: Look, chosen: Sequence[tuple[int, int]], indent: int) -> Iterator[tuple[int, Span]]:

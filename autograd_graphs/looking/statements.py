@@ -144,7 +144,6 @@ class Replay:
             self.is_complete = False
 
     def _bind_all(self, stmt: ast.stmt) -> None:
-        """Give the names that a statement binds their values."""
         if isinstance(stmt, ast.Assign):
             value = self.value(stmt.value)
             for target in stmt.targets:
@@ -358,15 +357,18 @@ def bound(tree: ast.AST) -> set[str]:
 
 def bound_by(node: ast.AST) -> list[str]:
     """Return the names that one node of a tree binds itself."""
-    if isinstance(node, ast.Name):
-        return [] if isinstance(node.ctx, ast.Load) else [node.id]
-    if isinstance(node, ast.alias):
-        return [(node.asname or node.name).partition(".")[0]]
-    if isinstance(node, (*SCOPES, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-        return [node.name] if node.name else []
-    if isinstance(node, ast.MatchMapping):
-        return [node.rest] if node.rest else []
-    return node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else []
+    found = []
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        found = [node.id]
+    elif isinstance(node, ast.alias):
+        found = [(node.asname or node.name).partition(".")[0]]
+    elif isinstance(node, (*SCOPES, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        found = [node.name]
+    elif isinstance(node, ast.MatchMapping):
+        found = [node.rest]
+    elif isinstance(node, (ast.Global, ast.Nonlocal)):
+        found = node.names
+    return list(filter(None, found))
 
 
 def walruses(expr: ast.expr) -> set[str]:

@@ -183,13 +183,12 @@ def describe_rows(tickets: Sequence[PendingSummary]) -> None:
     if numbers[0] is None:
         numbers = numbers_by_row(rows)
         rows = rows[:, :: step(rows.shape[1], sizes)]
-    kind, looks = ("tile", tiles(rows, sizes)) if is_tile(sizes) else ("bins", bins(rows, numbers))
-    for ticket, (norm, least, greatest, nans, infs), look in zip(
-        tickets, numbers, looks, strict=True
-    ):
-        ticket.found = Gradient(
-            sizes, None, norm, least, greatest, nans=nans, infs=infs, **{kind: look}
-        )
+    if is_tile(sizes):
+        kind, looks = "tile", tiles(rows, sizes)
+    else:
+        kind, looks = "bins", bins(rows, numbers)
+    for ticket, (*span, nans, infs), look in zip(tickets, numbers, looks, strict=True):
+        ticket.found = Gradient(sizes, None, *span, nans=nans, infs=infs, **{kind: look})
 
 
 def is_tile(sizes: tuple[int, ...]) -> bool:

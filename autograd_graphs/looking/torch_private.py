@@ -301,7 +301,7 @@ def grad_of(tensor: torch.Tensor) -> Gradient | None:
     if grad is None:
         return None
     small = values(grad)
-    return Gradient(shape(grad), small, tile=None if small is None else tile_of(small))
+    return Gradient(shape(grad), small, tile=tile_of(small))
 
 
 def leaf_of(node: Any) -> Any:

@@ -53,7 +53,6 @@ class Names:
         return self._found.get((id(node), output_nr), ())
 
     def tensor_of_output(self, node: Any, output_nr: int) -> torch.Tensor | None:
-        """Return the named tensor that is this output of a node, if there is one."""
         return self._tensor.get((id(node), output_nr))
 
     def _keys(self, tensor: torch.Tensor) -> Iterator[Any]:
@@ -165,12 +164,10 @@ def submodules(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:
         yield path, module
         if id(module) in above:
             continue
-        children = [
-            (f"{path}.{name}".removeprefix("."), child, (*above, id(module)))
-            for name, child in _dict_of(module, "_modules")
-            if is_module(child)
-        ]
-        queue += reversed(children)
+        for name, child in reversed(_dict_of(module, "_modules")):
+            if is_module(child):
+                inside = f"{path}.{name}".removeprefix(".")
+                queue.append((inside, child, (*above, id(module))))
 
 
 def _dict_of(module: torch.nn.Module, attribute: str) -> list[tuple[str, Any]]:
