@@ -39,6 +39,7 @@ FLAT = 1300, 300  # px: what is larger lying on its side stays upright
 PANE = 590, 540  # px: what is drawn larger in cards of several lines gets cards of one line
 
 Size = tuple[int, int]
+Sizes = Mapping[int, Size]
 Box = tuple[int, int, int, int]  # x, y of the upper left corner, width, height; px
 
 
@@ -48,8 +49,8 @@ class Room:
     enters roots from above, and the width of the slots of `.grad`, by that of the node.
     """
 
-    capsules: Mapping[int, Size]
-    starts: Mapping[int, Size]
+    capsules: Sizes
+    starts: Sizes
     slots: Mapping[int, int]
 
 
@@ -120,8 +121,10 @@ def on_its_side(graph: Graph, room: Room) -> Bare | None:
 def forms(part: Graph) -> list[tuple[bool, bool]]:
     """Return the forms of cards to try: (several lines, leaves of two lines)."""
     count = len(part.nodes)
+    if count > SOME:
+        return [(False, False)]
     if any(node.folded for node in part.nodes) or count > FEW:
-        return [(False, True), (False, False)] if count <= SOME else [(False, False)]
+        return [(False, True), (False, False)]
     return [(True, True), (False, True), (False, False)]
 
 
@@ -149,11 +152,10 @@ def wanted(dealt: Cards) -> Cards:
     """Return cards and wires without those that say that no gradient is wanted."""
     places = [nr for nr, one in enumerate(dealt.cards) if one.kind != "none"]
     number = {old: new for new, old in enumerate(places)}
-    wires = [
-        replace(wire, source=number[wire.source], target=number[wire.target])
-        for wire in dealt.wires
-        if wire.target in number
-    ]
+    wires = []
+    for wire in dealt.wires:
+        if wire.target in number:
+            wires.append(replace(wire, source=number[wire.source], target=number[wire.target]))
     return Cards(tuple([dealt.cards[nr] for nr in places]), tuple(wires))
 
 
@@ -165,9 +167,8 @@ def roomy(card: Card, slot: int) -> Card:
     card = replace(card, beside=beside, lines=tuple(lines))
     if card.kind == "leaf" and lines:
         wide = max([card.width, *[line_width(line) + LEAF_SIDES for line in lines]])
-        return replace(
-            card, width=wide, slot=max([row.slot for row in card.rows if row.part], default=0)
-        )
+        slots = [row.slot for row in card.rows if row.part]
+        return replace(card, width=wide, slot=max(slots, default=0))
     if card.kind == "leaf":
         return replace(measured(card, card.device), width=measured(card, card.device).width + 8)
     if card.kind in ("operation", "folded"):
@@ -176,25 +177,27 @@ def roomy(card: Card, slot: int) -> Card:
 
 
 def with_room(line: Rows, slot: int) -> Rows:
-    return tuple([replace(row, room=slot) if row.part == "grad" else row for row in line])
+    rows = list(line)
+    for nr, row in enumerate(rows):
+        if row.part == "grad":
+            rows[nr] = replace(row, room=slot)
+    return tuple(rows)
 
 
-def drawn(
-    part: Graph, dealt: Cards, room_for: Room, is_dense: bool, is_lying: bool = False
-) -> Bare:
+def drawn(part: Graph, dealt: Cards, kept: Room, is_dense: bool, is_lying: bool = False) -> Bare:
     """Return the picture of cards and wires."""
-    starts = room_for.starts
-    words = [room_of(dealt, nr, room_for.capsules) for nr in range(len(dealt.wires))]
+    starts = kept.starts
+    words = [room_of(dealt, nr, kept.capsules) for nr in range(len(dealt.wires))]
     laid = laid_out(part, dealt, words, is_dense)
     if is_lying:
         laid = laid_on_side(dealt, words, TIGHT if is_dense else LOOSE)
-    room = around_capsules(laid, room_for.capsules)
+    room = around_capsules(laid, kept.capsules)
     pen = Pen(EDGE - round(room.left), EDGE - round(room.top))
     above = starts and not is_lying
     pen.dy += ENTERS if above else ABOVE * any(one.tag for one in dealt.cards)
     for outline in reversed(laid.around):
         frames.draw(pen, outline)
-    lines = draw_lines(pen, laid, words, room_for.capsules)
+    lines = draw_lines(pen, laid, words, kept.capsules)
     slots = draw_cards(pen, laid.dealt, laid.placed)
     lines += entries(pen, laid, starts)
     width = round(room.right - room.left) + 2 * EDGE
@@ -210,7 +213,7 @@ def drawn(
     )
 
 
-def around_capsules(laid: Laid, capsules: Mapping[int, Size]) -> frames.Rect:
+def around_capsules(laid: Laid, capsules: Sizes) -> frames.Rect:
     """Return what a layout takes, with capsules that stick out of it at a side."""
     left, right = [laid.room.left], [laid.room.right]
     for nr, wire in enumerate(laid.dealt.wires):
@@ -222,7 +225,7 @@ def around_capsules(laid: Laid, capsules: Mapping[int, Size]) -> frames.Rect:
     return replace(laid.room, left=min(left), right=max(right))
 
 
-def room_of(dealt: Cards, nr: int, capsules: Mapping[int, Size]) -> Word:
+def room_of(dealt: Cards, nr: int, capsules: Sizes) -> Word:
     """Return what is written on a wire, or the room of its capsule."""
     wire = dealt.wires[nr]
     if wire.edge in capsules:
@@ -231,9 +234,7 @@ def room_of(dealt: Cards, nr: int, capsules: Mapping[int, Size]) -> Word:
     return Word(wire.word)
 
 
-def draw_lines(
-    pen: Pen, laid: Laid, words: Sequence[Word], capsules: Mapping[int, Size]
-) -> list[Line]:
+def draw_lines(pen: Pen, laid: Laid, words: Sequence[Word], capsules: Sizes) -> list[Line]:
     """Return the wires as data; a plain word beside one is a mark."""
     found = []
     for nr, wire in enumerate(laid.dealt.wires):
@@ -265,7 +266,7 @@ def draw_cards(pen: Pen, dealt: Cards, placed: Placed) -> list[Slot]:
     return slots
 
 
-def entries(pen: Pen, laid: Laid, starts: Mapping[int, Size]) -> list[Line]:
+def entries(pen: Pen, laid: Laid, starts: Sizes) -> list[Line]:
     """Return the wires along which the first gradients enter the roots, from above or the right."""
     found = []
     for one, (x, y) in zip(laid.dealt.cards, laid.placed.centres, strict=True):
@@ -301,7 +302,6 @@ def box_around(pen: Pen, centre: Point, size: Size) -> Box:
 
 
 def moved(pen: Pen, curve: Sequence[Point]) -> tuple[Point, ...]:
-    """Return a curve where the pen draws."""
     return tuple([(round(x + pen.dx), round(y + pen.dy)) for x, y in curve])
 
 

@@ -169,15 +169,13 @@ def card(
     if node.folded:
         card = Card("folded", name, "", number, tag, (), folded_lines(node, device))
     elif is_dense:
-        made, look = made_words(node, device), "faint"
-        if made:
-            look = "small"
+        made = made_words(node, device)
+        look = "small" if made else "faint"
         grads = [grad_row(output, True) for output in node.outputs if output.keeps_grad]
         beside = (*short_saved_rows(node), *grads)
         card = Card("operation", name, made, number, tag, beside, look=look)
     else:
-        lines = operation_lines(node, device)
-        card = Card("operation", name, rest, number, tag, (), lines)
+        card = Card("operation", name, rest, number, tag, (), operation_lines(node, device))
     return measured(card, device)
 
 
@@ -201,11 +199,10 @@ def measured(card: Card, device: Device | None) -> Card:
 
 def with_tint(card: Card, tint: Tint, is_dense: bool = False) -> Card:
     """Return a card with a line, in a dense graph a piece of its line, that says what arrived."""
-    rows = [Row(tint.words, "norm")] if tint.words else []
-    rows += [Row(tint.health, "health", tint.badge)] if tint.health else []
-    if not rows:
+    rows = [Row(tint.words, "norm"), Row(tint.health, "health", tint.badge)]
+    line = tuple([row for row in rows if row.text])
+    if not line:
         return card
-    line = tuple(rows)
     if card.kind == "leaf" and card.lines:
         aside = card.device.room if card.device else 0
         wide = max(card.width, line_width(line) + 28 + aside)
@@ -240,8 +237,9 @@ def made_words(node: Node, device: Device | None) -> str:
 
 def operation_lines(node: Node, device: Device | None) -> tuple[Rows, ...]:
     """Return the lines under an operation's name: what it made and saved, then each `.grad`."""
-    rows = [Row(words.strip()) for words in [made_words(node, device)] if words]
-    rows += saved_rows(node, MOST_ROWS)
+    rows, made = saved_rows(node, MOST_ROWS), made_words(node, device)
+    if made:
+        rows.insert(0, Row(made.strip()))
     grads = [(grad_row(output),) for output in node.outputs if output.keeps_grad]
     return (*flowed(rows), *grads)
 
@@ -250,10 +248,12 @@ def folded_lines(node: Node, device: Device | None) -> tuple[Rows, ...]:
     """Return the second line of a folded part: how much it stands for, what it saved."""
     count, *holds = node.folded_words
     rows = [Row(visible(count, 60), "count"), *saved_rows(node, MOST_BESIDE)]
-    rows.extend(Row(words) for words in holds)
+    rows.extend(map(Row, holds))
     if device:
         rows.append(Row(device.words))
-    lines = [tuple(rows)] if line_width(tuple(rows)) <= 2 * WIDEST else flowed(rows)
+    lines = flowed(rows)
+    if line_width(tuple(rows)) <= 2 * WIDEST:
+        lines = [tuple(rows)]
     return (*lines, *[(grad_row(output),) for output in node.outputs if output.keeps_grad])
 
 
@@ -485,7 +485,8 @@ def legend(cards: Sequence[Card]) -> list[str | Device]:
             places[card.device.name] = card.device
     if len(seen & {"operation", "folded", "leaf"}) == 1:
         seen -= {"operation", "leaf"}
-    return [*(key for key in LEGEND if key in seen), *(places[name] for name in sorted(places))]
+    keys = [key for key in LEGEND if key in seen]
+    return [*keys, *map(places.get, sorted(places))]
 
 
 def entry_words(key: str | Device) -> str:

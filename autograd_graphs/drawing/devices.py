@@ -26,7 +26,6 @@ class Device:
 
     @property
     def look(self) -> str:
-        """Name the state in which what belongs to this device is drawn."""
         return f"on{self.bars}"
 
     @property
@@ -37,7 +36,7 @@ class Device:
 
 def devices(graph: Graph) -> dict[str, Device]:
     """Return the devices of a graph by name, in one order; none where it has only one."""
-    names = sorted({home(node) for node in graph.nodes} - {""})
+    names = sorted(set(map(home, graph.nodes)) - {""})
     if len(names) < 2:
         return {}
     return {name: Device(name, min(nr, MOST)) for nr, name in enumerate(names, start=1)}

@@ -48,6 +48,7 @@ MOST_WIRES = 4  # more edges between the same two cards are drawn as one
 MOST_CARDS = 400
 MOST_HEARD = 6  # leaves that the alternative text names
 LONGEST_NAMES = 120  # characters of the names of all roots in the caption
+Framed = Sequence[frozenset[int]]  # the cards in each frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,10 @@ class Cards:
 
     cards: tuple[Card, ...]
     wires: tuple[Wire, ...]
+
+    @property
+    def edges(self) -> list[tuple[int, int]]:
+        return [(wire.source, wire.target) for wire in self.wires]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +159,7 @@ def laid_on_side(dealt: Cards, words: Sequence[Word], apart: float = LOOSE) -> L
     for nr, word in enumerate(words):
         if word.text or word.size:
             rooms[nr] = word.room[0] + BETWEEN, word.room[1]
-    edges = [(wire.source, wire.target) for wire in dealt.wires]
-    placed = lying([one.size for one in dealt.cards], edges, rooms, apart)
+    placed = lying([one.size for one in dealt.cards], dealt.edges, rooms, apart)
     return Laid(dealt, placed, (), frames.extent(placed, ()), is_lying=True)
 
 
@@ -207,40 +211,33 @@ def rects(cards: Sequence[Card], placed: Placed) -> list[frames.Rect]:
 
 
 def arranged(
-    dealt: Cards,
-    words: Sequence[Word],
-    has_short_cards: bool,
-    framed: Sequence[frozenset[int]] = (),
+    dealt: Cards, words: Sequence[Word], has_short_cards: bool, framed: Framed = ()
 ) -> tuple[Cards, Placed]:
     """Return cards and their places: along a spine in a dense graph that has one, else by `dot`."""
     rooms = {nr: word.room for nr, word in enumerate(words) if word.text or word.size}
-    edges = [(wire.source, wire.target) for wire in dealt.wires]
     if not has_short_cards or not dealt.cards:
-        return dealt, place(sizes(dealt), edges, rooms, LOOSE)
+        return dealt, place(sizes(dealt), dealt.edges, rooms, LOOSE)
     in_line = replace(dealt, cards=tuple(aligned(dealt.cards)))
-    placed = along_spine(in_line.cards, edges, rooms, STRAIGHT, framed)
+    placed = along_spine(in_line, rooms, STRAIGHT, framed)
     if placed and placed.width <= WIDEST:
         return in_line, placed
-    narrow = along_spine(in_line.cards, edges, rooms, NARROW, framed)
+    narrow = along_spine(in_line, rooms, NARROW, framed)
     if narrow and len(dealt.cards) > FEW:  # so many hardly ever fit side by side
         return in_line, narrow
-    spread = place(sizes(dealt), edges, rooms, LOOSE if framed else TIGHT)
+    spread = place(sizes(dealt), dealt.edges, rooms, LOOSE if framed else TIGHT)
     if narrow and spread.width > max(WIDEST, narrow.width):
         return in_line, narrow
     return dealt, spread
 
 
 def along_spine(
-    cards: Sequence[Card],
-    edges: Sequence[tuple[int, int]],
-    rooms: Mapping[int, tuple[int, int]],
-    rules: Sequence[Rule],
-    framed: Sequence[frozenset[int]],
+    dealt: Cards, rooms: Mapping[int, tuple[int, int]], rules: Sequence[Rule], framed: Framed
 ) -> Placed | None:
     """Return the places of cards along a spine; None where they have none by these rules."""
-    overhangs = [one.overhang for one in cards]
-    leaves = [nr for nr, one in enumerate(cards) if one.kind in ("leaf", "none")]
-    return spine([one.size for one in cards], edges, rooms, overhangs, leaves, rules, framed)
+    boxes = [one.size for one in dealt.cards]
+    overhangs = [one.overhang for one in dealt.cards]
+    leaves = [nr for nr, one in enumerate(dealt.cards) if one.kind in ("leaf", "none")]
+    return spine(boxes, dealt.edges, rooms, overhangs, leaves, rules, framed)
 
 
 def aligned(cards: Sequence[Card]) -> list[Card]:
@@ -274,18 +271,16 @@ def is_drawable(dealt: Cards, has_capsules: bool) -> bool:
     if len(dealt.cards) > MOST_CARDS:
         return False
     has_words = has_capsules or any(wire.word for wire in dealt.wires)
-    edges = [(wire.source, wire.target) for wire in dealt.wires]
-    return work(len(dealt.cards), edges, has_words) <= MOST_WORK
+    return work(len(dealt.cards), dealt.edges, has_words) <= MOST_WORK
 
 
 def deal(graph: Graph, is_dense: bool = False, tints: Mapping[int, Tint] | None = None) -> Cards:
     """Make the cards and wires of a graph; stubs and repeated leaves come last."""
     uses = Counter(edge.target for edge in graph.edges)
     places = devices(graph)
-    cards = [
-        card(node, nr, uses[nr], places.get(home(node)), is_dense)
-        for nr, node in enumerate(graph.nodes)
-    ]
+    cards = []
+    for nr, node in enumerate(graph.nodes):
+        cards.append(card(node, nr, uses[nr], places.get(home(node)), is_dense))
     for nr, tint in (tints or {}).items():
         if nr < len(cards):
             cards[nr] = with_tint(cards[nr], tint, is_dense)
@@ -354,7 +349,6 @@ def draw_caption(pen: Pen, lines: Sequence[str]) -> None:
 
 
 def caption_width(lines: Sequence[str]) -> int:
-    """Return the width of the sentences above a graph, px."""
     notes = [width(text, SMALL) for text in lines[1:]]
     return max([0, *[width(text, TITLE, bold=True) for text in lines[:1]], *notes])
 
@@ -455,7 +449,7 @@ def no_graph(names: list[str], reason: str) -> list[str]:
     has = "have" if len(names) > 1 else "has"
     fact, _, why = reason.partition(": ")
     who = visible(" and ".join(names), LONGEST_NAMES)
-    return [line for line in (f"{who} {has} no graph: {fact}", why) if line]
+    return list(filter(None, [f"{who} {has} no graph: {fact}", why]))
 
 
 def root_name(root: Root) -> str:

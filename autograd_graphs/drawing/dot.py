@@ -11,9 +11,8 @@ from autograd_graphs.data import Graph, line
 from autograd_graphs.drawing.diagram import bundles
 from autograd_graphs.text import visible
 
-MOST_LABEL = (
-    120  # characters: Graphviz reads no more than 16,384 bytes of one text, and some read fewer
-)
+# characters: Graphviz reads no more than 16,384 bytes of one text, and some read fewer
+MOST_LABEL = 120
 
 
 def dot(graph: Graph) -> str:

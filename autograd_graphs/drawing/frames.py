@@ -46,6 +46,9 @@ class Rect:
         return self.left <= x <= self.right and self.top <= y <= self.bottom
 
 
+Rects = Sequence[Rect]
+
+
 @dataclass(frozen=True, slots=True)
 class Outline:
     """Hold a frame with its place; the name stands from `start` on."""
@@ -56,10 +59,7 @@ class Outline:
 
 
 def outlines(
-    names: Sequence[str],
-    frames: Sequence[frozenset[int]],
-    rects: Sequence[Rect],
-    wires: Sequence[Wire],
+    names: Sequence[str], frames: Sequence[frozenset[int]], rects: Rects, wires: Sequence[Wire]
 ) -> list[Outline]:
     """Return where frames, outer ones first, go round cards and lie across no other card."""
     found: dict[frozenset[int], Outline] = {}
@@ -72,7 +72,7 @@ def outlines(
         made = replace(made, start=free_start(made, wires))
         others = [rect for card, rect in enumerate(rects) if card not in members]
         others += [one.rect for cards, one in found.items() if not cards <= members]
-        if not any(made.rect.meets(other) for other in others):
+        if not any(map(made.rect.meets, others)):
             found[members] = made
     return list(found.values())
 
@@ -86,9 +86,7 @@ def within(wires: Sequence[Wire], members: frozenset[int]) -> list[Point]:
     return found
 
 
-def outline(
-    name: str, cards: Sequence[Rect], inner: Sequence[Rect], points: Sequence[Point]
-) -> Outline:
+def outline(name: str, cards: Rects, inner: Rects, points: Sequence[Point]) -> Outline:
     """Return a frame around cards, the frames and the wires in it."""
     name = ending(name, LONGEST)
     room = Rect.around([*cards, *inner, *[Rect(x, y, x, y) for x, y in points]])

@@ -22,6 +22,8 @@ _GRAPH = "digraph{rankdir=TB;ordering=out;nodesep=%g;ranksep=%g;"
 _DEFAULTS = 'node[shape=box,fixedsize=true,label=""];edge[dir=none];'
 
 Point = tuple[float, float]
+Boxes = Edges = Sequence[tuple[int, int]]
+Rooms = Mapping[int, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +38,9 @@ class Placed:
 
 
 def place(
-    boxes: Sequence[tuple[int, int]],
-    edges: Sequence[tuple[int, int]],
-    labels: Mapping[int, tuple[int, int]] | None = None,
+    boxes: Boxes,
+    edges: Edges,
+    labels: Rooms | None = None,
     apart: float = LOOSE,
     beside: float = BESIDE,
 ) -> Placed:
@@ -55,22 +57,15 @@ def place(
         return Placed(0, 0, (), (), {})
     import pygraphviz  # costly: the first picture waits for it, not the import of the course
 
-    source = "".join(
-        [_GRAPH % (beside, apart), _DEFAULTS, *_boxes(boxes), *_edges(edges, labels or {}), "}"]
-    )
-    return _read(
-        json.loads(pygraphviz.AGraph(string=source).draw(format="json0", prog="dot")), labels or {}
-    )
+    labels = labels or {}
+    parts = [_GRAPH % (beside, apart), _DEFAULTS, *_boxes(boxes), *_edges(edges, labels), "}"]
+    drawn = pygraphviz.AGraph(string="".join(parts)).draw(format="json0", prog="dot")
+    return _read(json.loads(drawn), labels)
 
 
-def lying(
-    boxes: Sequence[tuple[int, int]],
-    edges: Sequence[tuple[int, int]],
-    labels: Mapping[int, tuple[int, int]] | None = None,
-    apart: float = LOOSE,
-) -> Placed:
+def lying(boxes: Boxes, edges: Edges, labels: Rooms, apart: float = LOOSE) -> Placed:
     """Lay out as `place` does, and turn it on its side: what was on top is at the right."""
-    turned = {nr: (high, wide) for nr, (wide, high) in (labels or {}).items()}
+    turned = {nr: (high, wide) for nr, (wide, high) in labels.items()}
     found = place([(high, wide) for wide, high in boxes], edges, turned, apart, STACKED)
 
     def on_its_side(point: Point) -> Point:
@@ -85,11 +80,11 @@ def lying(
     )
 
 
-def _boxes(boxes: Sequence[tuple[int, int]]) -> list[str]:
+def _boxes(boxes: Boxes) -> list[str]:
     return [f"{nr}[width={w / 72:.4f},height={h / 72:.4f}];" for nr, (w, h) in enumerate(boxes)]
 
 
-def _edges(edges: Sequence[tuple[int, int]], labels: Mapping[int, tuple[int, int]]) -> list[str]:
+def _edges(edges: Edges, labels: Rooms) -> list[str]:
     room = {nr: ",label=" + _ROOM % (max(w, LEAST), max(h, LEAST)) for nr, (w, h) in labels.items()}
     return [f"{tail}->{head}[id={nr}{room.get(nr, '')}];" for nr, (tail, head) in enumerate(edges)]
 
@@ -113,7 +108,7 @@ def _read(answer: dict, labels: Mapping[int, object]) -> Placed:
     )
 
 
-def work(boxes: int, edges: Sequence[tuple[int, int]], labelled: bool = False) -> int:
+def work(boxes: int, edges: Edges, labelled: bool = False) -> int:
     """Estimate the work of a layout: boxes plus the ranks that long edges cross, doubled with
     labels.
 
@@ -127,7 +122,7 @@ def work(boxes: int, edges: Sequence[tuple[int, int]], labelled: bool = False) -
     return boxes + ceil(crossed)
 
 
-def ranks(boxes: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+def ranks(boxes: int, edges: Edges) -> list[int]:
     """Return the longest way down to each box, as the number of edges from the top.
 
     The edges have no cycle.

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from autograd_graphs.drawing.frames import HEAD, PAD
-from autograd_graphs.drawing.layout import Placed, Point, ranks
+from autograd_graphs.drawing.layout import Boxes, Edges, Placed, Point, Rooms, ranks
 
 TRUNK = 44  # px from the left where wires go down
 APART = 20  # px between two cards of the spine
@@ -41,10 +41,7 @@ class Rule(NamedTuple):
 STRAIGHT = (Rule(3, 50, 3, False),)
 NARROW = (Rule(3, 50, 6, True), Rule(1, 50, 6, True), Rule(1, 1, 6, True))
 
-Boxes = Sequence[tuple[int, int]]
-Edges = Sequence[tuple[int, int]]
 Heads = Sequence[Sequence[int]]  # of each box those that its edges lead to
-Rooms = Mapping[int, tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -216,7 +213,7 @@ def give_lanes(plan: Plan, edges: Edges) -> int:
             skips.append((place[tail], -place[head], nr))
     for start, end, nr in sorted(skips):
         free = [lane for lane, last in enumerate(ends) if last <= start]
-        lane = free[0] if free else len(ends)
+        lane = min(free, default=len(ends))
         if lane == len(ends):
             ends.append(0)
         ends[lane] = -end
@@ -234,7 +231,7 @@ class Placing:
         self.overhangs = overhangs
         self.lane = max([LANE, *[self.word(nr) + 6 for nr in plan.lanes]])
         inlet = min(TRUNK, *[boxes[box][0] // 2 for box in plan.spine])
-        widest = max([0, *[self.word(nr) for nr in plan.straight]])
+        widest = max([0, *map(self.word, plan.straight)])
         self.left = max(0, (widest + 1) // 2 - inlet)
         self.first = self.left + max(ROUND, self.lane // 2 + 4)
         if plan.lanes:
@@ -306,8 +303,7 @@ class Placing:
         return APART if self.overhangs[box] else NEAR
 
     def placed(self) -> Placed:
-        """Return all places, and the size of all."""
-        ways = [self.way(nr) for nr in range(len(self.edges))]
+        ways = list(map(self.way, range(len(self.edges))))
         high = max(self.y[nr] + box[1] / 2 for nr, box in enumerate(self.boxes))
         curves = tuple(curve for curve, _ in ways)
         labels = {nr: ways[nr][1] for nr in self.rooms}

@@ -23,7 +23,7 @@ def svg(drawing: Drawing) -> str:
     """Return a standalone SVG document on a ground of its own, light or dark as the system asks."""
     sheet = Sheet()
     panel = Mark("rect", "panel", (0, 0, drawing.width, drawing.height, 10))
-    body = "\n".join([sheet.element(mark) for mark in (panel, *drawing.marks)])
+    body = "\n".join(map(sheet.element, (panel, *drawing.marks)))
     wide, high = drawing.width, drawing.height
     size = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" xml:space="preserve"'
     return (
@@ -112,7 +112,6 @@ def look_of(role: str, state: str = "") -> str:
 
 
 def declarations(look: dict[str, str]) -> str:
-    """Write SVG attributes as CSS declarations."""
     found = []
     for name, value in look.items():
         unit = "px" if name in IN_PX else ""

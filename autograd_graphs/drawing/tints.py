@@ -107,7 +107,6 @@ def scale_of(values: Iterable[float]) -> Scale | None:
 
 
 def badge_width(text: str) -> int:
-    """Return the width of a badge, px."""
     return width(text, SMALL, bold=True) + BADGE_SIGN + 14
 
 
