@@ -259,11 +259,9 @@ class Contraction:
         outputs = tuple(last[place].outputs[output] for place, output in self.made.get(nr, ()))
         leaves = len(own) // len(part.copies)
         kind, is_guess = part.pieces[0].kind, self._is_guess(part)
-        folded = Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess)
+        box = Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess)
         title = self._title(part, last)
-        return replace(
-            last[0], operation=title, outputs=outputs, saved=summary(nodes), folded=folded
-        )
+        return replace(last[0], operation=title, outputs=outputs, saved=summary(nodes), folded=box)
 
     def _is_guess(self, part: Part) -> bool:
         return not self.old.calls and bool(called(part.pieces[0]))

@@ -265,4 +265,4 @@ def stretches(values: Sequence[bool]) -> Iterator[tuple[int, int]]:
 
 
 def _holds(part: Part, opened: Parts) -> bool:
-    return any(part.holds(one) for one in opened)
+    return any(map(part.holds, opened))

@@ -31,14 +31,11 @@ class Outline:
 
     def inside(self, part: Part) -> Sequence[Part]:
         """Return the parts of a part: the copies of a row, what is directly in a call."""
-        if part not in self._inside:
-            self._inside[part] = self._parts_in(part)
-        return self._inside[part]
-
-    def _parts_in(self, part: Part) -> tuple[Part, ...]:
         if len(part.copies) > 1:
-            return tuple(part.each())
-        return self._divide(part.pieces[0].items, part.scope, part.name)
+            return part.each()
+        if part not in self._inside:
+            self._inside[part] = self._divide(part.pieces[0].items, part.scope, part.name)
+        return self._inside[part]
 
     def _divide(self, items: Sequence[Item], scope: str, name: str) -> tuple[Part, ...]:
         """Return the parts among items; `scope` is the call that holds them, `name` the part."""

@@ -58,18 +58,14 @@ def filled(paths: list[Path | None]) -> list[Path]:
 def reads(program: Program, at: int) -> Path | None:
     """Return the path that all parameters share which an operation reads; None for no parameter."""
     node = program.nodes[at]
-    owners = list(saved_owners(program.graph.nodes[node]))
+    owners: list[Path] = []
+    for saved in program.graph.nodes[node].saved:  # a frozen parameter is no leaf
+        if saved.tensor:
+            owners += holders(saved.tensor)
     for edge in program.below.get(node, ()):
         if edge.target is not None and (path := owner(program.graph.nodes[edge.target])):
             owners.append(path)
     return common(owners) if owners else None
-
-
-def saved_owners(node: Node) -> Iterator[Path]:
-    """Yield the modules of the parameters that an operation saved: a frozen one is no leaf."""
-    for saved_tensor in node.saved:
-        if saved_tensor.tensor:
-            yield from holders(saved_tensor.tensor)
 
 
 def owner(node: Node) -> Path:

@@ -62,7 +62,6 @@ class Reader:
         return self._number(self.program.does(item))
 
     def nested(self, calls: Iterable[Call]) -> tuple[Item, ...]:
-        """Return the outermost items of a program."""
         whole = Open(None, 0, len(self.program))
         running = [whole]
         for call in calls:

@@ -51,12 +51,10 @@ def explored(graph: Graph, alt: str) -> BackwardFilm:
 
 def shown(moments: Moments, scenes: list[Scene], count: int) -> list[Moment | None]:
     """Return the moment of each step; None for a step that is inside a folded part everywhere."""
-    stops = chain.from_iterable(scene.stops for scene in scenes)
-    seen = {stop.moment for stop in stops}
     found: list[Moment | None] = [None] * count
-    for number in range(count):
-        if number + 1 in seen:
-            found[number] = moments.step(number)
+    for stop in chain.from_iterable(scene.stops for scene in scenes):
+        if 0 < stop.moment <= count and found[stop.moment - 1] is None:
+            found[stop.moment - 1] = moments.step(stop.moment - 1)
     return found
 
 

@@ -70,7 +70,6 @@ class Encoder:
         return self.lines(shown(text))
 
     def what(self, what: What) -> str | int | None:
-        """Return what a cell, a capsule or a slot shows."""
         return self.tensors(what) if isinstance(what, Gradient) else what
 
     def moment(self, moment: Moment | None) -> dict | int:
@@ -117,7 +116,6 @@ class Encoder:
         return found
 
     def drawn(self, picture: Bare, scene: Scene) -> dict:
-        """Return where everything in a picture stands."""
         return {
             "size": [picture.width, picture.height],
             "marks": self.marks(picture.marks, picture.drawn),

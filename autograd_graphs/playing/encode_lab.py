@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from autograd_graphs.drawing.display_list import Mark
 from autograd_graphs.playing.encode_backward import LONGEST, Encoder, Pool, flat, shown
-from autograd_graphs.playing.film import Button, Change, LabFilm, Stack, Way
+from autograd_graphs.playing.film import Button, Change, LabFilm, Way
 from autograd_graphs.text import visible
 
 VERSION = 3
@@ -34,19 +34,22 @@ class LabEncoder(Encoder):
         legend = []
         for role, state, words in film.legend:
             legend.append([self.roles(role), self.roles(state), shown(words)])
+        stacks = []
+        for one in film.stacks:
+            stacks.append([shown(one.name), one.x, one.base, one.step, one.unit, one.wide])
         return data | {
             "version": VERSION,
             "alt": visible(film.alt, LONGEST),
-            "code": [shown(lines) for lines in film.code],
+            "code": list(map(shown, film.code)),
             "actions": [action(nr, button) for nr, button in enumerate(film.buttons)],
             "start": list(film.start),
             "size": [film.scenes[0].width, film.scenes[0].height],
-            "stacks": list(map(stack_data, film.stacks)),
+            "stacks": stacks,
             "scenes": scenes,
             "states": states,
             "marks": [list(mark) for _, mark in self.drawn.things],
             "owned": [owner for owner, _ in self.drawn.things],
-            "looks": [list(look) for look in self.looks.things],
+            "looks": list(map(list, self.looks.things)),
             "legend": legend,
             "roles": self.roles.things,
             "lines": self.lines.things,
@@ -82,10 +85,6 @@ class LabEncoder(Encoder):
         if not way.error:
             return way.to
         return [way.to, self.words(way.error)]
-
-
-def stack_data(stack: Stack) -> list:
-    return [shown(stack.name), stack.x, stack.base, stack.step, stack.unit, stack.wide]
 
 
 def action(nr: int, button: Button) -> list:

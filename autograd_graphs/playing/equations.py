@@ -156,7 +156,7 @@ class Equations:
         """Say whether parts are all of a sum: not in a graph that was cut, where some may be hidden,
         and not where numbers tell otherwise.
         """
-        numbers = [single(part) for part in parts]
+        numbers = list(map(single, parts))
         if self.graph.left_out or None in numbers:
             return not self.graph.left_out
         return is_near(sum(numbers), single(total), sum(map(abs, numbers)))
@@ -198,7 +198,6 @@ class Equations:
         return ended(f"{leaf_name(self.graph.nodes[step.node])}.grad", LONGEST_PATH)
 
     def row(self, step: Step, edge: Edge, is_first: bool) -> Row:
-        """Return how the gradient of one input is made."""
         goal = ended(self.goal(edge), LONGEST_PATH)
         handed, local = nth(step.grad_inputs, edge.position), nth(step.locals, edge.position)
         if handed is None:
@@ -393,7 +392,7 @@ def is_kept(step: Step) -> bool:
         return True
     if before is None or after is None:
         return after is not None and str(after) == str(arrived)
-    numbers = [single(one) for one in (before, arrived, after)]
+    numbers = list(map(single, (before, arrived, after)))
     if None in numbers:
         return True
     there, came, now = numbers

@@ -108,7 +108,7 @@ class Moments:
             words = f"After {counted(len(self.trace.steps), 'step')}: {self.trace.error}"
             return Moment(self.stopped(), "", words, bytes_held=left, is_error=True)
         leaves = [step for step in self.trace.steps if step.leaf]
-        rows = [self.result(step) for step in leaves[:MOST_LEAVES]]
+        rows = list(map(self.result, leaves[:MOST_LEAVES]))
         if len(leaves) > MOST_LEAVES:
             rows.append((Cell("words", f"and {len(leaves) - MOST_LEAVES:,} more"),))
         said = self.reached(sum(any(step.grad_outputs) for step in leaves))
@@ -142,7 +142,6 @@ class Moments:
         return f"Backward reached {count:,} of the {counted(whole, 'leaf', 'leaves')} here."
 
     def result(self, step: Step) -> Row:
-        """Return a leaf's `.grad` at the end."""
         after = step.leaf.after
         total = Cell("total", told(after), caption(after, ""))
         return Cell("name", self.equations.grad_name(step)), total
@@ -165,7 +164,7 @@ def titles(node: Node) -> tuple[str, str]:
 
 def question(step: Step, node: Node) -> str:
     arrived = defined(step.before_hooks)
-    handed = [told(gradient) for gradient in defined(step.grad_inputs)]
+    handed = list(map(told, defined(step.grad_inputs)))
     if not arrived and not handed:
         return ""
     what = arrival(arrived)
@@ -257,11 +256,11 @@ def shapes(step: Step, asked: list[Gradient]) -> tuple[str, ...]:
     right = [what.shape for what in asked if isinstance(what, Gradient)]
     if None in right:
         return ()
-    around = [one.shape for one in defined((*step.grad_outputs, *step.grad_inputs))]
-    several = [sizes for sizes in right if sizes]
-    turned = [sizes[::-1] for sizes in several]
-    less = [sizes[1:] for sizes in several] + [sizes[:-1] for sizes in several]
-    wrong = [shape(sizes) for sizes in (*around, *turned, *less) if sizes is not None]
+    likely = [one.shape for one in defined((*step.grad_outputs, *step.grad_inputs))]
+    likely += [sizes[::-1] for sizes in right]
+    likely += [sizes[1:] for sizes in right if sizes]
+    likely += [sizes[:-1] for sizes in right if sizes]
+    wrong = [shape(sizes) for sizes in likely if sizes is not None]
     return with_wrong(map(shape, right), wrong, None)
 
 

@@ -40,8 +40,8 @@ class Stage:
 
     def scene(self, summary: int) -> Scene:
         """Return the scene; `summary` is the number of the first moment of a step over a part."""
-        turns = tuple([self.turn(nr) for nr in range(len(self.graph.nodes))])
-        ways = tuple([self.way(nr) for nr in range(len(self.graph.edges))])
+        turns = tuple(map(self.turn, range(len(self.graph.nodes))))
+        ways = tuple(map(self.way, range(len(self.graph.edges))))
         starts = tuple(self.starts().items())
         capsules = {nr: room(way.carried) for nr, way in enumerate(ways) if way.carried is not None}
         entries = {node: room(what) for node, what in starts}
@@ -225,7 +225,7 @@ def together(what: list[What]) -> What:
     """Return what enters one node for several roots: the numbers, as they will be added."""
     if len(what) == 1:
         return what[0]
-    return " + ".join([in_sum(one) for one in what])
+    return " + ".join(map(in_sum, what))
 
 
 def in_sum(what: What) -> str:

@@ -42,7 +42,8 @@ def colours() -> str:
 def _rules() -> list[str]:
     """Return one rule for each look, those of roles first; looks that say the same share one."""
     found: dict[tuple[bool, str], list[str]] = {}
-    for role, state, look in [_look(key) for key in STYLE if not key.startswith("torchviz")]:
+    keys = [key for key in STYLE if not key.startswith("torchviz")]
+    for role, state, look in map(_look, keys):
         body = ";".join([f"{name}:{_value(name, value)}" for name, value in look.items()])
         name = f".m-{role}"
         if state:

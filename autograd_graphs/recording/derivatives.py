@@ -306,7 +306,7 @@ def of_view(s: Saved) -> Form:
 
 def of_permuted_dims(s: Saved) -> Form:
     order = all_dims(s.dims, len(s.dims))
-    back = [order.index(dim) for dim in range(len(order))]
+    back = list(map(order.index, range(len(order))))
     return moved(s.grad.permute(back), "its dims put back in order")
 
 

@@ -216,7 +216,6 @@ def is_scaled_by(local: LocalDerivative | None, scale: float) -> bool:
 
 
 def has(step: Step, position: int) -> bool:
-    """Say whether an input is handed a gradient."""
     return nth(step.grad_inputs, position) is not None
 
 

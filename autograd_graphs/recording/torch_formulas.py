@@ -25,9 +25,8 @@ def _table() -> dict[str, dict[str, str]]:
     """Read the file once; classes are numbered in its order, as torch's generator does it."""
     import yaml  # costly, and needed here alone
 
-    text = (files("torchgen") / "packaged" / "autograd" / "derivatives.yaml").read_text(
-        encoding="utf-8"
-    )
+    path = files("torchgen") / "packaged" / "autograd" / "derivatives.yaml"
+    text = path.read_text(encoding="utf-8")
     table, count = {}, Counter()
     for entry in yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         for key, rules in entry.get("dispatch", {"Default": entry}).items():
@@ -54,6 +53,5 @@ def _inputs(schema: str, rules: dict[str, Any]) -> dict[str, str]:
 
 def _class_name(schema: str) -> str:
     name = re.split(r"[.(]", schema, maxsplit=1)[0]
-    return ("".join(part.title() for part in name.split("_")) + "Backward").replace(
-        "ForwardBackward", "Backward"
-    )
+    name = "".join(part.title() for part in name.split("_")) + "Backward"
+    return name.replace("ForwardBackward", "Backward")

@@ -162,7 +162,7 @@ class Trace:
         return f"step {number + 1} of {len(self.steps)}: {name}: {action(step)}"
 
     def __str__(self) -> str:
-        lines = [self.sentence(number) for number in range(len(self.steps))]
+        lines = list(map(self.sentence, range(len(self.steps))))
         if self.error:
             lines.append(f"stopped: {self.error}")
         if self.graph.left_out:
