@@ -35,7 +35,6 @@ _LATER = {
 
 
 def _save(trace: Trace, path: str | Path) -> Path:
-    """Write a trace as a page, by the player."""
     return import_module("autograd_graphs.stepping").save(trace, path)
 
 

@@ -295,9 +295,8 @@ class Node:
         """Name the tensors that it made: "t", or "p [0], q [1]" where there are several."""
         if len(self.outputs) == 1:
             return self.outputs[0].name
-        return ", ".join(
-            f"{made.name} [{nr}]" for nr, made in enumerate(self.outputs) if made.names
-        )
+        named = [f"{made.name} [{nr}]" for nr, made in enumerate(self.outputs) if made.names]
+        return ", ".join(named)
 
     @property
     def title(self) -> str:
@@ -308,7 +307,6 @@ class Node:
 
     @property
     def held(self) -> Held:
-        """Say how much memory it keeps for backward."""
         return held(self.saved)
 
     @property
@@ -510,7 +508,6 @@ class Graph:
 
     @property
     def closing(self) -> list[str]:
-        """Return the remarks, and how much memory is kept."""
         return [*self.remarks, *filter(None, [self.memory])]
 
     def inputs_by_node(self) -> dict[int, tuple[Edge, ...]]:
@@ -545,7 +542,9 @@ def tree(
     `remarks` stand in the place of the graph's own; `words` end the lines of nodes, by number.
     """
     lines = _Lines(graph, words or {}).write()
-    return "\n".join([*bounded(lines), *(graph.closing if remarks is None else remarks)])
+    if remarks is None:
+        remarks = graph.closing
+    return "\n".join([*bounded(lines), *remarks])
 
 
 def line(node: Node) -> str:
@@ -661,4 +660,6 @@ class _Lines:
         if edge.target in self.shown:
             return f"{tag}{reference(node)}, shown above"
         words = self.words.get(edge.target)
-        return tag + line(node) + (f"   {words}" if words else "")
+        if words:
+            return f"{tag}{line(node)}   {words}"
+        return tag + line(node)

@@ -153,7 +153,7 @@ def recorded(given: Sequence[torch.Tensor | Trace]) -> Trace:
             "Nothing was given. Pass the loss that was recorded, or its trace: "
             "show(loss, color='grad')."
         )
-    found = [latest(thing) for thing in given]
+    found = list(map(latest, given))
     if None in found:
         raise ValueError(
             "No backward of this loss was recorded. Call record(loss) or step_through(loss) "

@@ -40,7 +40,7 @@ def plain(value: Any) -> Any:
         own = [(field, getattr(value, field.name)) for field in fields(value)]
         return {field.name: plain(one) for field, one in own if one != field.default}
     if isinstance(value, tuple):
-        return [plain(one) for one in value]
+        return list(map(plain, value))
     if isinstance(value, complex):
         return {"real": value.real, "imag": value.imag}
     return value
@@ -70,7 +70,7 @@ def made(kind: Any, value: Any) -> Any:
 def anything(value: Any) -> Any:
     """Return numbers as they were: nested in tuples, or complex."""
     if isinstance(value, list):
-        return tuple([anything(one) for one in value])
+        return tuple(map(anything, value))
     return complex(**value) if isinstance(value, dict) else value
 
 

@@ -18,7 +18,7 @@ _EMS = """
 100 68 69 70 77 63 58 77 75 29 29 66 56 86 75 79 60 79 69 63 61 73 68 99 69 61 69 39 34 39 84
 50 50 61 63 55 63 62 35 63 63 28 28 58 28 97 63 61 63 63 41 52 39 63 59 82 59 59 52 64 34 64 84
 """
-_WIDTHS = [int(ems) for ems in _EMS.split()]
+_WIDTHS = list(map(int, _EMS.split()))
 
 
 def visible(text: str, limit: int = LONGEST) -> str:
@@ -26,8 +26,10 @@ def visible(text: str, limit: int = LONGEST) -> str:
     if type(text) is str and len(text) <= limit and text.isprintable():  # nearly always
         return text
     cut = str.__getitem__(text, slice(limit + 1))  # a class derived from str is not asked
-    shown = "".join(ch if ch.isprintable() else ch.encode("unicode_escape").decode() for ch in cut)
-    return shortened(shown, limit)
+    for letter in set(cut):
+        if not letter.isprintable():
+            cut = cut.replace(letter, letter.encode("unicode_escape").decode())
+    return shortened(cut, limit)
 
 
 def shortened(text: str, limit: int) -> str:
@@ -59,13 +61,12 @@ def bounded(lines: Sequence[str], limit: int = MOST_TEXT) -> list[str]:
 
 def fold(text: str, columns: int = 100) -> str:
     """Break long lines at spaces: a notebook breaks lines of an output within a word."""
-    indents = [(line, " " * (len(line) - len(line.lstrip()))) for line in text.splitlines()]
-    return "\n".join(
-        textwrap.fill(
-            line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-        )
-        for line, indent in indents
-    )
+    wrapper = textwrap.TextWrapper(columns, break_long_words=False, break_on_hyphens=False)
+    found = []
+    for line in text.splitlines():
+        wrapper.subsequent_indent = " " * (len(line) - len(line.lstrip()))
+        found.append(wrapper.fill(line))
+    return "\n".join(found)
 
 
 def number(value: complex | float | int | bool) -> str:
@@ -116,9 +117,10 @@ def numbers(values: object, written: Callable[[Any], str] = number) -> str:
 @lru_cache(maxsize=4_096)
 def width(text: str, size: float, bold: bool = False) -> int:
     """Return how many px `text` may take at a font size, rounded up; wide scripts count full."""
-    ems = sum(map(_advance, text))
-    wider = 1.16 if bold else 1.0
-    return int(ems * size * wider / 100) + 1
+    px = sum(map(_advance, text)) * size
+    if bold:
+        px *= 1.16
+    return int(px / 100) + 1
 
 
 def _advance(letter: str) -> int:

@@ -12,6 +12,7 @@ from autograd_graphs.text import number, visible
 
 LONGEST = 120  # characters of a sentence under the title, with names in it
 FILL = "Fill: the norm of the gradient that arrived; the stronger, the larger (log scale)."
+BADGES = {"NaN": "bad", "inf": "bad", "exploding": "bad", "zero": "zero"}  # the worst first
 INSIDE = " inside"  # follows the word on a folded part where it is not true of all in it
 
 
@@ -20,8 +21,8 @@ class Tinting:
 
     def __init__(self, trace: Trace) -> None:
         self.trace, self.first = trace, health.first(trace)
-        self.norms = [health.norm_at(step) for step in trace.steps]
-        self.words = [health.health_at(step) for step in trace.steps]
+        self.norms = list(map(health.norm_at, trace.steps))
+        self.words = list(map(health.health_at, trace.steps))
         for nr in health.exploding(trace):
             self.words[nr] = "exploding"
         self.step = {step.node: nr for nr, step in enumerate(trace.steps)}
@@ -52,10 +53,10 @@ class Tinting:
         if self.first and self.first.step in steps:
             return "first", f"first {self.first.health}"
         found = {self.words[nr] for nr in steps}
-        for word in (*health.BAD, "exploding"):
+        for word, kind in BADGES.items():
             if word in found:
-                return "bad", word
-        return ("zero", "zero") if "zero" in found else ("", "")
+                return kind, word
+        return "", ""
 
     def known(self, steps: Sequence[int]) -> list[float]:
         """Return the norms above 0 of the healthy among some steps, least first."""
@@ -67,7 +68,9 @@ class Tinting:
         norms = self.known(steps)
         if norms:
             low, high = number(norms[0]), number(norms[-1])
-            return f"norm {low}" if low == high else f"norm {low} to {high}"
+            if low == high:
+                return f"norm {low}"
+            return f"norm {low} to {high}"
         if any(self.words[nr] for nr in steps):
             return ""
         has_arrived = any(any(self.trace.steps[nr].grad_outputs) for nr in steps)
@@ -100,11 +103,10 @@ class Tinting:
 
 def line(words: str, word: str, badge: str) -> str:
     """Return what the text tree says of a card: "grad norm 0.02, exploding", "first NaN here"."""
-    told = [f"grad {words}" if words.startswith("norm") else words]
-    if badge == "first":
-        told.append(word if word.endswith(INSIDE) else f"{word} here")
+    if words.startswith("norm"):
+        words = f"grad {words}"
+    if badge == "first" and not word.endswith(INSIDE):
+        word = f"{word} here"
     elif word in (*health.BAD, "zero"):
-        told.append(f"grad {word}")
-    else:
-        told.append(word)
-    return ", ".join(filter(None, told))
+        word = f"grad {word}"
+    return ", ".join(filter(None, [words, word]))

@@ -103,7 +103,6 @@ def leaf_names(tensor: torch.Tensor, graph: Graph) -> dict[str, torch.Tensor]:
 
 
 def difference(theirs: TheirGraph, graph: Graph) -> str:
-    """Say in words what the two pictures do differently."""
     drawn = counted(len(theirs.boxes), "box", "boxes")
     ours = counted(len(graph.nodes), "box", "boxes")
     if theirs.trouble:
@@ -119,7 +118,6 @@ def difference(theirs: TheirGraph, graph: Graph) -> str:
 
 
 def draw_theirs(theirs: TheirGraph) -> Drawing:
-    """Draw torchviz's boxes and arrows in its own colours."""
     pen = Pen(MARGIN, 54)
     heading = theirs.trouble or "torchviz: arrows from inputs to outputs"
     pen.write("title", 0, -24, (heading, ""))
