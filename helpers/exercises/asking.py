@@ -37,14 +37,14 @@ def with_exercise(exercise: object, caller: str, then: Callable[[Exercise], Card
     if found:
         return then(found)
     near = nearest(name)
-    word = _REFUSED.get(caller, "")
-    call = f'{caller}("{near[0]}", answer)' if caller == "check" else f'{caller}("{near[0]}")'
-    if name:
-        text = f'There is no exercise "{name}". The nearest are {", ".join(near)}: {call}.'
-        return unclear(text, word)
+    call = f'{caller}("{near[0]}")'
+    if caller == "check":
+        call = f'check("{near[0]}", answer)'
     given = "nothing" if exercise is MISSING else describe(exercise)
     text = f"{caller} was given {given} where an exercise's id belongs. Write the id first: {call}."
-    return unclear(text, word)
+    if name:
+        text = f'There is no exercise "{name}". The nearest are {", ".join(near)}: {call}.'
+    return unclear(text, _REFUSED.get(caller, ""))
 
 
 def unclear(text: str, word: str = "Not checked") -> Card:
@@ -63,7 +63,9 @@ def as_number(value: object) -> int | float | None:
         found = plain(value)
     except NotRead:
         return None
-    return found if is_a(found, int, float) and not is_a(found, bool) else None
+    if is_a(found, bool) or not is_a(found, int, float):
+        return None
+    return found
 
 
 def _name(exercise: object) -> str:

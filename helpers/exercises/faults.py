@@ -90,8 +90,14 @@ class Faults:
         broken = list(right)
         broken[line - 1] = indent + fault.format_map(numbers)
         count, shows = len(right), program.shows.format_map(numbers)
+
+        def truth() -> list[int]:
+            if does_harm(right, broken, shows):
+                return [line]
+            return []
+
         return {
-            "truth": lambda: [line] if does_harm(right, broken, shows) else [],
+            "truth": truth,
             "known": {
                 _LAST: lambda seen, _: seen == (count,),
                 _NONE: lambda seen, _: not 0 < seen[0] <= count,

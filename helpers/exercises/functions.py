@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from types import FunctionType
 
 from autograd_graphs.untrusted.describe import describe
@@ -14,6 +15,7 @@ from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from autograd_graphs.untrusted.sandbox import Failed, Heard, guarded
 from helpers.exercises.programs import names_of
 from helpers.exercises.readers import Reader
+from helpers.exercises.values import as_tuple
 from helpers.users_line import UsersLine, line_that_raised
 
 MOST_PRINTED = 2_000  # characters of what one run prints
@@ -69,9 +71,7 @@ def function(
         read,
         cases,
         parts or promises,
-        lambda *others: function(
-            *others, observe=observe, parts=parts, around=around, promises=promises
-        ),
+        partial(function, observe=observe, parts=parts, around=around, promises=promises),
         tells=bool(promises),
     )
 
@@ -120,8 +120,10 @@ def outcome(
     run.returned = guarded(_called, answer, inputs, run, heard=run.heard)
     if is_a(run.returned, Failed):
         return run.returned
-    seen = guarded(observe, run.returned, *inputs) if observe else run.returned
-    if observe and is_a(seen, Failed):
+    seen = run.returned
+    if observe:
+        seen = guarded(observe, seen, *inputs)
+    if is_a(seen, Failed):
         return Ours(seen)
     try:
         return plain(seen)
@@ -151,8 +153,7 @@ def listening() -> Iterator[list[Run]]:
 
 def inputs_of(case: Callable[[], object]) -> tuple:
     """Make one case's inputs, as a tuple."""
-    inputs = case()
-    return inputs if is_a(inputs, tuple) else (inputs,)
+    return as_tuple(case())
 
 
 def is_stub(answer: object) -> bool:
@@ -168,9 +169,9 @@ def is_stub(answer: object) -> bool:
 
 
 def _has_dots(value: object) -> bool:
-    return value is Ellipsis or (
-        is_a(value, tuple, frozenset) and any(_has_dots(item) for item in value)
-    )
+    if is_a(value, tuple, frozenset):
+        return any(map(_has_dots, value))
+    return value is Ellipsis
 
 
 def _body(function: FunctionType) -> tuple[bytes, str]:

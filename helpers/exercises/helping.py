@@ -36,8 +36,9 @@ def solution(exercise: object = MISSING) -> None:
 def _hinted(exercise: object, number: object, more: tuple) -> Card:
     if more:
         return unclear('hint takes one number after the id, such as hint("02.1", 1).', "No hint")
-    then = _next_hint if number is MISSING else lambda found: _hint_again(found, number)
-    return with_exercise(exercise, "hint", then)
+    if number is MISSING:
+        return with_exercise(exercise, "hint", _next_hint)
+    return with_exercise(exercise, "hint", lambda found: _hint_again(found, number))
 
 
 def _next_hint(exercise: Exercise) -> Card:

@@ -69,10 +69,7 @@ class Lines:
         if self.right:
             lines = [line.replace("@", letter) for letter, line in given.items()]
             return "\n".join([begin, *lines])
-        lines = [
-            indent(line, "    ").replace("    ", f"{letter}:  ", 1)
-            for letter, line in given.items()
-        ]
+        lines = [f"{letter}:  " + line.replace("\n", "\n    ") for letter, line in given.items()]
         return "\n".join([begin, "", *lines])
 
     def _solution(self, begin: str, given: dict[str, str]) -> str:

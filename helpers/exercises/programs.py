@@ -47,9 +47,11 @@ def value(expression: str, data: Mapping[str, object]) -> float:
 
 def slope(expression: str, data: Mapping[str, object], by: str) -> float:
     """Return the gradient of an expression by one of the floats in these data."""
+    if by not in expression:
+        return 0.0
     leaf = _TORCH.tensor(data[by], requires_grad=True)
     outcome = eval(expression, dict(data) | {by: leaf})
-    return _GRAD(outcome, leaf)[0].item() if by in expression else 0.0
+    return _GRAD(outcome, leaf)[0].item()
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from random import Random
 from autograd_graphs.untrusted.describe import show
 from autograd_graphs.untrusted.plain import is_a, plain
 from helpers.exercises.programs import run, slope, value
-from helpers.exercises.values import same
+from helpers.exercises.values import as_tuple, same
 
 MOST_OWN = 6  # texts of the author's own
 
@@ -85,7 +85,7 @@ class Quantities:
                 given = given(self.data)
             elif is_a(given, str):
                 given = eval(given, self._names)
-            found[name.format_map(self.data)] = given if is_a(given, tuple) else (given,)
+            found[name.format_map(self.data)] = as_tuple(given)
         return found
 
     @property
@@ -101,24 +101,28 @@ class Quantities:
 
         `seen` and `truth` are readings: a number, or a tuple with a number for each place.
         """
-        seen, truth = _as_tuple(seen), _as_tuple(truth)
+        seen, truth = as_tuple(seen), as_tuple(truth)
         if len(seen) != len(self.places):
             return ""
         for words, is_meant in self.own.items():
             if is_meant(self.data, seen):
                 return words
         if _in_other_order(seen, truth):
-            return f"The order counts: {', then '.join(self._names_in_order())}."
+            first, *others = [place.name for place in self.places]
+            return f"The order counts: {', then '.join([f'{first} first', *others])}."
         wrong = [at for at in range(len(seen)) if not same(seen[at], truth[at])]
-        said = [text for at in wrong if (text := self._of_place(at, seen[at]))]
+        texts = [self._of_place(at, seen[at]) for at in wrong]
+        said = [text for text in texts if text]
         if not said and len(wrong) < len(seen):
-            said = [*self._right_ones(wrong), *(self._wanted(self.places[at]) for at in wrong)]
+            right = [place for at, place in enumerate(self.places) if at not in wrong]
+            said = [f"Your {place.name} is right." for place in right]
+            said += [self._wanted(self.places[at]) for at in wrong]
         return " ".join(said)
 
     def clashes(self) -> list[str]:
         """Name the quantities that cannot be told from the right value, or from another one."""
         clashing = []
-        for place, right in zip(self.places, _as_tuple(plain(self.truth())), strict=True):
+        for place, right in zip(self.places, as_tuple(plain(self.truth())), strict=True):
             taken = [right]
             for name, values in self.values(place.known).items():
                 if any(_is_among(value, taken) for value in values):
@@ -137,18 +141,6 @@ class Quantities:
 
     def _wanted(self, place: Place) -> str:
         return f"For {place.name} you need {place.wanted.format_map(self.data)}."
-
-    def _right_ones(self, wrong: list[int]) -> list[str]:
-        right = [place.name for at, place in enumerate(self.places) if at not in wrong]
-        return [f"Your {name} is right." for name in right]
-
-    def _names_in_order(self) -> list[str]:
-        first, *others = [place.name for place in self.places]
-        return [f"{first} first", *others]
-
-
-def _as_tuple(reading: object) -> tuple:
-    return tuple(reading) if is_a(reading, tuple, list) else (reading,)
 
 
 def _is_among(value: object, values: Sequence[object]) -> bool:

@@ -35,8 +35,9 @@ def number() -> Reader:
     """
 
     def read(answer: object) -> float | None:
-        inside = tuple(dict.values(answer)) if is_a(answer, dict) else answer
-        return values.number(values.single(plain(inside)))
+        if is_a(answer, dict):
+            answer = tuple(dict.values(answer))
+        return values.number(values.single(plain(answer)))
 
     return Reader("a number such as 2.5", read)
 
@@ -88,7 +89,7 @@ def letters(allowed: str) -> Reader:
 
     def read(answer: object) -> frozenset:
         spoken = values.items(_spaced(plain(chosen(answer))), values.word)
-        return frozenset(letter for word in spoken for letter in apart(word))
+        return frozenset("".join(map(apart, spoken)))
 
     def apart(word: str) -> str:
         if word in _NONE:

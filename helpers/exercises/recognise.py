@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
-from helpers.exercises.values import same
+from helpers.exercises.values import as_tuple, same
 
 When = Callable[[tuple, tuple], bool]
 
@@ -42,12 +42,12 @@ def raised(seen: tuple, *fragments: str) -> bool:
 
 def shows(*words: str) -> When:
     """Match where some case shows one of these words."""
-    return lambda seen, right: any(word in parts_of(case) for case in seen for word in words)
+    return lambda seen, right: any(word in as_tuple(case) for case in seen for word in words)
 
 
 def always(*words: str) -> When:
     """Match where every case shows all of these words."""
-    return lambda seen, right: all(word in parts_of(case) for case in seen for word in words)
+    return lambda seen, right: all(word in as_tuple(case) for case in seen for word in words)
 
 
 def wherever_it_ran(*words: str, cases: slice = slice(None)) -> When:
@@ -63,10 +63,14 @@ def right_in(*parts: int) -> When:
 
 def wrong_in(*parts: int) -> When:
     """Match where some case that did not raise is wrong in one of these parts."""
-    return lambda seen, right: any(
-        is_a(case, tuple) and not agree((case,), (wanted,), *parts)
-        for case, wanted in zip(seen, right, strict=True)
-    )
+
+    def matches(seen: tuple, right: tuple) -> bool:
+        for case, wanted in zip(seen, right, strict=True):
+            if is_a(case, tuple) and not agree((case,), (wanted,), *parts):
+                return True
+        return False
+
+    return matches
 
 
 def first_wrong(number: int) -> When:
@@ -93,19 +97,14 @@ def each_has(part: int, value: object) -> When:
 
 def agree(seen: tuple, other: tuple, *parts: int) -> bool:
     """Tell whether two readings agree in these parts, in every case."""
-    pairs = zip(seen, other, strict=True)
-    return all(
-        is_a(did, tuple) and same(did[part], wanted[part])
-        for did, wanted in pairs
-        for part in parts
-    )
+    for did, wanted in zip(seen, other, strict=True):
+        if not is_a(did, tuple):
+            return False
+        if not all(same(did[part], wanted[part]) for part in parts):
+            return False
+    return True
 
 
 def ended(seen: tuple) -> list:
     """Return the outcomes of the cases that did not raise."""
     return [case for case in seen if not is_a(case, Failed)]
-
-
-def parts_of(case: object) -> tuple:
-    """Return the parts of an outcome; of one that has none, itself alone."""
-    return case if is_a(case, tuple) else (case,)

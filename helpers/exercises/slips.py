@@ -6,6 +6,7 @@ import dis
 import inspect
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
+from autograd_graphs.data import counted
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.functions import Run
@@ -39,7 +40,7 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
     exercise's own; "" where there is none of these.
     """
     if not callable(answer):
-        return "" if is_a(answer, type) else _called_too_early(answer)
+        return _called_too_early(answer)
     if any(is_a(run.returned, Failed) for run in runs):
         return _of_an_error(answer, runs)
     wants_a_return = all(_first(run.returned) is not None for run in own_runs)
@@ -50,9 +51,10 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
         )
     if any(callable(run.returned) for run in own_runs):
         return ""  # a method is as good as any function: handle.remove
-    for part in (part for run in runs for part in parts(run.returned)):
-        if is_method(part):
-            return _not_called(part, "Your function returns")
+    for run in runs:
+        for part in parts(run.returned):
+            if is_method(part):
+                return _not_called(part, "Your function returns")
     return ""
 
 
@@ -68,7 +70,7 @@ def _of_an_error(answer: object, runs: list[Run]) -> str:
     count = runs[0].inputs
     if is_a(answer, FunctionType) and not _takes(answer, count):
         return (
-            f"I call your function with {count} argument{'' if count == 1 else 's'}, and it takes"
+            f"I call your function with {counted(count, 'argument')}, and it takes"
             f" others: {errors[0].text}. Keep the first line of the exercise as it is."
         )
     return ""
@@ -141,6 +143,7 @@ def _is_none(step: dis.Instruction | None) -> bool:
 def _of_length(reading: object, truth: object) -> str:
     if not is_a(reading, tuple) or not is_a(truth, tuple) or len(reading) == len(truth):
         return ""
-    count = len(reading)
-    came = f"{count} value{'' if count == 1 else 's'}"
+    came = f"{len(reading)} values"
+    if came == "1 values":
+        came = "1 value"
     return f"You gave {came}. The question asks for {len(truth)}, in its order."

@@ -6,6 +6,7 @@ A line of the table is a label, a tab, and the rest.
 from collections.abc import Callable
 from types import FunctionType
 
+from autograd_graphs.data import counted
 from autograd_graphs.text import visible
 from autograd_graphs.untrusted.describe import describe, show
 from autograd_graphs.untrusted.plain import is_a
@@ -33,7 +34,9 @@ def of_a_case(
     reveal = reveal or reader.tells
     lines = [row("given", inputs_text(reader.cases[number], answer), code)]
     if is_a(came, Failed):
-        text = came.text if came.kind == "unreadable" else str(came)
+        text = str(came)
+        if came.kind == "unreadable":
+            text = came.text
         lines.append(row("came", text))
         if run.line and run.line.text:
             lines.append(row("in your line", run.line.text, code))
@@ -48,11 +51,13 @@ def _of_parts(reader: Reader, truth: object, reveal: bool) -> str:
     """Return what is expected of a whole outcome: part by part where these have names."""
     if not reader.parts or not is_a(truth, tuple) or len(truth) != len(reader.parts):
         return expected(truth, reveal)
-    parts = list(zip(reader.parts, truth, strict=True))[:MOST_PARTS]
-    return "; ".join(
-        name if is_a(one, str) and not reveal else f"{name}: {expected(one, reveal)}"
-        for name, one in parts
-    )
+    named = []
+    for name, part in list(zip(reader.parts, truth, strict=True))[:MOST_PARTS]:
+        text = name
+        if reveal or not is_a(part, str):
+            text = f"{name}: {expected(part, reveal)}"
+        named.append(text)
+    return "; ".join(named)
 
 
 def row(label: str, text: str, mark: Callable[[str], str] = str) -> str:
@@ -77,8 +82,8 @@ def inputs_text(case: Callable[[], object], answer: object) -> str:
     if text:
         return text
     inputs = inputs_of(case)
-    names = _arguments(answer) if len(inputs) > 1 else []
-    if len(names) != len(inputs):
+    names = _arguments(answer)
+    if len(inputs) == 1 or len(names) != len(inputs):
         return ", ".join(map(typed, inputs))
     return ", ".join(f"{name} = {typed(one)}" for name, one in zip(names, inputs, strict=True))
 
@@ -123,7 +128,9 @@ def kind(value: object) -> str:
         return "a word"
     if is_a(value, frozenset):
         return "some names"
-    return _kind_of_rows(value) if is_a(value, tuple) else "something else"
+    if is_a(value, tuple):
+        return _kind_of_rows(value)
+    return "something else"
 
 
 def _kind_of_rows(value: tuple) -> str:
@@ -131,8 +138,8 @@ def _kind_of_rows(value: tuple) -> str:
     if not count:
         return "an empty list"
     if all(is_a(one, int, float) and not is_a(one, bool) for one in value):
-        return f"{count} number{'' if count == 1 else 's'}"
+        return counted(count, "number")
     kinds = {kind(one) for one in value}
     if len(kinds) == 1 and is_a(value[0], tuple):
-        return f"{count} row{'' if count == 1 else 's'}, each of {kinds.pop()}"
+        return f"{counted(count, 'row')}, each of {kinds.pop()}"
     return f"a list of {count}"

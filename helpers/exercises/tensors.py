@@ -35,8 +35,10 @@ def tensors_in(value: object) -> list[torch.Tensor]:
     """Return the tensors in lists and dicts, and the parameters of models there."""
     if is_a(value, torch.Tensor):
         return [value]
-    inside = value if is_a(value, list, tuple) else ()
-    if is_a(value, dict):
+    inside = ()
+    if is_a(value, list, tuple):
+        inside = value
+    elif is_a(value, dict):
         inside = dict.values(value)
     elif is_a(value, torch.nn.Module):
         inside = value.parameters()
@@ -45,8 +47,9 @@ def tensors_in(value: object) -> list[torch.Tensor]:
 
 def afterwards() -> str:
     """Say whether the tensors of the case are still what they were, their gradients and flags too."""
-    is_kept = all(same(_state(tensor), before) for tensor, before in _given)
-    return "as they were" if is_kept else "changed"
+    if all(same(_state(tensor), before) for tensor, before in _given):
+        return "as they were"
+    return "changed"
 
 
 def _state(tensor: torch.Tensor) -> tuple:

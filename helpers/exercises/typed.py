@@ -24,25 +24,33 @@ def _list(values: list | tuple) -> str:
 
 
 def _dict(values: dict) -> str:
-    return f"{{{', '.join(f'{typed(key)}: {typed(one)}' for key, one in values.items())}}}"
+    pairs = [f"{typed(key)}: {typed(one)}" for key, one in values.items()]
+    return "{" + ", ".join(pairs) + "}"
 
 
 def _short(value: float) -> str:
     """Return a float with six digits, where it has more."""
     exact = repr(value)
-    return exact if len(exact) <= LONGEST else f"{value:.6g}"
+    if len(exact) <= LONGEST:
+        return exact
+    return f"{value:.6g}"
 
 
 def _tensor(tensor: torch.Tensor) -> str:
     if tensor.numel() > MOST:
         return describe(tensor)
     plain = tensor.detach()
-    dtype = "" if plain.dtype in _NATURAL else f", dtype={plain.dtype}"
-    flag = ", requires_grad=True" if tensor.requires_grad and tensor.is_leaf else ""
+    options = ""
+    if plain.dtype not in _NATURAL:
+        options += f", dtype={plain.dtype}"
+    if tensor.requires_grad and tensor.is_leaf:
+        options += ", requires_grad=True"
     if tensor.is_meta:
-        return f'torch.empty({tuple(tensor.shape)}, device="meta"{dtype}{flag})'
-    made = "" if tensor.grad_fn is None else f", from {type(tensor.grad_fn).__name__}"
-    return f"torch.tensor({typed(plain.tolist())}{dtype}{flag}){made}"
+        return f'torch.empty({tuple(tensor.shape)}, device="meta"{options})'
+    text = f"torch.tensor({typed(plain.tolist())}{options})"
+    if tensor.grad_fn is None:
+        return text
+    return f"{text}, from {type(tensor.grad_fn).__name__}"
 
 
 _NATURAL = (torch.float32, torch.int64, torch.bool)

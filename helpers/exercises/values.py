@@ -16,6 +16,11 @@ _COUNTED = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?)\s*[a-z]+", re.IGNORECASE)
 _SPOKEN = "zero one two three four five six seven eight nine ten eleven twelve"
 
 
+def as_tuple(value: object) -> tuple:
+    """Return a tuple as it is, and anything else alone in one."""
+    return value if is_a(value, tuple) else (value,)
+
+
 def single(value: object) -> object:
     """Take a value out of lists and tuples that hold nothing else."""
     while is_a(value, tuple) and len(value) == 1:
@@ -60,7 +65,8 @@ def number(value: object) -> float | None:
 def _bare_number(text: str) -> float | None:
     """Return the number that a text says, None for the text "None"."""
     bare = _ASSIGNED.sub("", _PRINTED.sub(" ", text)).strip(" \t\n()[]{}\"'`~≈,;").casefold()
-    bare = bare.removesuffix(".") if bare[-2:-1].isdigit() else bare
+    if bare[-2:-1].isdigit():
+        bare = bare.removesuffix(".")
     if bare == "none":
         return None
     spoken = _SPOKEN.split()
@@ -71,8 +77,10 @@ def _bare_number(text: str) -> float | None:
     if re.fullmatch(r"[-+]?\d+,\d+", bare):  # a decimal comma
         bare = bare.replace(",", ".")
     counted = _COUNTED.fullmatch(bare)
+    if counted:
+        bare = counted[1]
     try:
-        return float(counted[1] if counted else bare)
+        return float(bare)
     except ValueError:
         raise NotRead("it is not a number") from None
 

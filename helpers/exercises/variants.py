@@ -4,6 +4,7 @@
 """
 
 from random import SystemRandom
+from textwrap import indent
 
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
@@ -55,7 +56,9 @@ def _seed(seed: object) -> int | None:
     if seed is None:
         return SystemRandom().randrange(MOST_SEEDS)
     given = as_number(seed)
-    return int(given) if given is not None and given % 1 == 0 else None
+    if given is None or given % 1 != 0:
+        return None
+    return int(given)
 
 
 def _card(variant: Exercise, seed: int) -> Card:
@@ -63,14 +66,12 @@ def _card(variant: Exercise, seed: int) -> Card:
     name, asked = variant.id, variant.asked or _STAYS
     repeat = f'again("{name}", seed={seed})'
     lines = [asked, f'Answer with check("{name}", answer). {repeat} asks this one again.']
-    text = "\n".join([fold(f"{name}, once more: {asked}"), "", *_indented(variant.program)])
+    text = fold(f"{name}, once more: {asked}") + "\n"
+    if variant.program:
+        text += f"\n{indent(variant.program, '    ')}\n"
     text += f"\n{lines[1]}"
     body = "\n".join(lines)
     return Card("partly", "Once more", name, body, text, True, program=variant.program)
-
-
-def _indented(program: str) -> list[str]:
-    return [f"    {line}".rstrip() for line in [*program.splitlines(), ""] if program]
 
 
 def asked_again(name: str, seed: int) -> str:
@@ -82,7 +83,9 @@ def asked_again(name: str, seed: int) -> str:
     if find(name).varies:
         VARIANTS[name] = find(name).variant(seed)
     asked = VARIANTS.get(name)
-    return variant_text(asked) if asked and asked.program else exercise_text(name)
+    if asked and asked.program:
+        return variant_text(asked)
+    return exercise_text(name)
 
 
 def variant_text(exercise: Exercise) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from autograd_graphs.data import counted
 from autograd_graphs.text import shortened
 from autograd_graphs.untrusted.describe import describe, show
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
@@ -71,7 +72,7 @@ def judge(exercise: Exercise, answer: object, reveal: bool = False) -> Verdict:
     broken = _broken(reading)
     if broken:
         return Verdict("ours", broken)
-    if reading is not _UNREAD and _right(trial):
+    if reading is not _UNREAD and same(reading, truth):
         return Verdict("right", exercise.right, _printed(trial), seen=reading)
     return _wrong(trial, trouble)
 
@@ -92,9 +93,10 @@ def judge_reading(exercise: Exercise, reading: object) -> Verdict:
     message = _message(exercise.misconceptions, trial)
     if message:
         return Verdict("known", message, seen=reading)
-    whole = is_a(reading, tuple) and len(reading) == len(truth)
-    wrong = len(guarded(_wrong_cases, trial)) if whole else len(truth)
-    text = f"I ran your function on {len(truth)} case{'' if len(truth) == 1 else 's'}. {wrong} went wrong."
+    wrong = len(truth)
+    if is_a(reading, tuple) and len(reading) == len(truth):
+        wrong = len(guarded(_wrong_cases, trial))
+    text = f"I ran your function on {counted(len(truth), 'case')}. {wrong} went wrong."
     return Verdict("unknown", text, seen=reading)
 
 
@@ -102,19 +104,19 @@ def _read(reader: Reader, answer: object) -> tuple[object, str]:
     try:
         return reader.read(answer), ""
     except NotRead as error:
-        why = f"; {error}" if error.args else ""
-        given = f"I was given {describe(answer)}{why}."
-        is_wanted = reader.cases and callable(answer) and not is_a(answer, type)
-        return _UNREAD, given if is_wanted else f"{given} This exercise wants {reader.wants}."
-
-
-def _right(trial: _Trial) -> bool:
-    return same(trial.reading, trial.truth)
+        given = f"I was given {describe(answer)}"
+        if error.args:
+            given += f"; {error}"
+        if reader.cases and callable(answer) and not is_a(answer, type):
+            return _UNREAD, f"{given}."
+        return _UNREAD, f"{given}. This exercise wants {reader.wants}."
 
 
 def _broken(reading: object) -> str:
     """Return what to say where a case of the exercise failed by itself; "" where none did."""
-    ours = [case for case in reading if is_a(case, Ours)] if is_a(reading, tuple) else []
+    if not is_a(reading, tuple):
+        return ""
+    ours = [case for case in reading if is_a(case, Ours)]
     if not ours:
         return ""
     return (
@@ -136,14 +138,15 @@ def _wrong(trial: _Trial, trouble: str) -> Verdict:
         )
     message = _named(trial)
     if message:
-        shown = []
         if trial.reveal or trial.exercise.reader.tells:
-            shown = _asked(trial) if trouble else _table(trial)
-        return Verdict("known", "\n".join([message, *shown]), printed, seen=trial.reading)
+            message = "\n".join([message, *_table(trial)])
+        return Verdict("known", message, printed, seen=trial.reading)
     if trouble:
         return Verdict("unknown", "\n".join([trouble, *_asked(trial)]), more="unread")
-    text, some_right = _of_cases(trial) if trial.is_function else (_of_value(trial), False)
-    return Verdict("unknown", text, printed, "partly" if some_right else "", trial.reading)
+    if trial.is_function:
+        text, more = _of_cases(trial)
+        return Verdict("unknown", text, printed, more, trial.reading)
+    return Verdict("unknown", _set_out(trial, "that is not it."), seen=trial.reading)
 
 
 def _named(trial: _Trial) -> str:
@@ -186,12 +189,15 @@ def _matches(idea: Misconception, trial: _Trial) -> bool:
     reader, reading = trial.exercise.reader, trial.reading
     if callable(idea.when):
         return reading is not _UNREAD and bool(idea.when(reading, trial.truth))
-    wrong = run(idea.when.code) if is_a(idea.when, Like) else idea.when
+    wrong, parts = idea.when, ()
+    if is_a(wrong, Like):
+        wrong, parts = run(wrong.code), wrong.parts
     if reading is _UNREAD:
         return _loose(plain(trial.answer)) == _loose(plain(wrong))
     read = _read(reader, wrong)[0]
-    parts = idea.when.parts if is_a(idea.when, Like) else ()
-    return agree(reading, read, *parts) if parts else same(reading, read)
+    if parts:
+        return agree(reading, read, *parts)
+    return same(reading, read)
 
 
 def _loose(value: object) -> str:
@@ -199,26 +205,34 @@ def _loose(value: object) -> str:
     return show(value).strip('" ').casefold()
 
 
-def _of_value(trial: _Trial) -> str:
-    return "\n".join(["that is not it.", *_table(trial), *_thought(trial)])
-
-
-def _of_cases(trial: _Trial) -> tuple[str, bool]:
-    """Set out the first case in which a function went wrong; and whether it did some right, and did
-    not raise in most.
+def _of_cases(trial: _Trial) -> tuple[str, str]:
+    """Set out the first case in which a function went wrong; and say "partly" where it did some
+    right, and did not raise in most.
     """
     wrong, count = _wrong_cases(trial), len(trial.reading)
     failed = [case.kind for case in trial.reading if is_a(case, Failed)]
     raised = len(failed) - failed.count("unreadable")
-    how = f"{len(wrong)} went wrong" if raised <= count / 2 else f"It raised in {raised} of {count}"
-    ran = f"I ran {describe(trial.answer)} on {count} case{'' if count == 1 else 's'}."
-    head = f"{ran} {how}. Case {wrong[0] + 1}:"
-    some_right = len(wrong) < count and raised <= count / 2
-    return "\n".join([head, *_table(trial), *_thought(trial)]), some_right
+    how, more = f"It raised in {raised} of {count}", ""
+    if raised <= count / 2:
+        how = f"{len(wrong)} went wrong"
+        if len(wrong) < count:
+            more = "partly"
+    ran = f"I ran {describe(trial.answer)} on {counted(count, 'case')}."
+    return _set_out(trial, f"{ran} {how}. Case {wrong[0] + 1}:"), more
+
+
+def _set_out(trial: _Trial, head: str) -> str:
+    """Return a head, the table under it, and what to think of."""
+    lines = [head, *_table(trial)]
+    if trial.exercise.principle:
+        lines.append(f"Think of this: {trial.exercise.principle}")
+    return "\n".join(lines)
 
 
 def _table(trial: _Trial) -> list[str]:
     """Return what was given, came and is expected, of the first case where there are several."""
+    if trial.reading is _UNREAD:
+        return _asked(trial)
     if not trial.is_function:
         return of_a_value(trial.answer, trial.reading, trial.truth, trial.reveal)
     first = _wrong_cases(trial)[0]
@@ -233,11 +247,6 @@ def _asked(trial: _Trial) -> list[str]:
     return [row("expected", expected(trial.truth, reveal=True))]
 
 
-def _thought(trial: _Trial) -> list[str]:
-    principle = trial.exercise.principle
-    return [f"Think of this: {principle}"] if principle else []
-
-
 def _wrong_cases(trial: _Trial) -> list[int]:
     """Return the numbers, from 0, of the cases in which a function went wrong."""
     pairs = zip(trial.reading, trial.truth, strict=True)
@@ -248,10 +257,12 @@ def _printed(trial: _Trial) -> str:
     """Return what was printed in the first run that went wrong, or in the first of all."""
     if not any(run.heard.count for run in trial.runs):
         return ""
-    wrong = [] if trial.reading is _UNREAD else _wrong_cases(trial)
-    heard = trial.runs[wrong[0] if wrong else 0].heard
+    spoken_of = [0]
+    if trial.reading is not _UNREAD:
+        spoken_of = _wrong_cases(trial) or spoken_of
+    heard = trial.runs[spoken_of[0]].heard
     lines = heard.text.split("\n")
     shown = "\n".join(shortened(line, LONGEST_LINE) for line in lines[:MOST_LINES])
     if heard.count > len(heard.text) or len(lines) > MOST_LINES:
         return f"{shown}\n… (your function printed {heard.count:,} characters)\n"
-    return shown if shown.endswith("\n") else f"{shown}\n"
+    return shown.removesuffix("\n") + "\n"

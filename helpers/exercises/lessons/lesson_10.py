@@ -15,17 +15,9 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import (
-    When,
-    both,
-    fails,
-    like,
-    parts_of,
-    raised,
-    shows,
-    wherever_it_ran,
-)
+from helpers.exercises.recognise import When, both, fails, like, raised, shows, wherever_it_ran
 from helpers.exercises.tensors import readable, tensors_in
+from helpers.exercises.values import as_tuple
 from helpers.moons import moons
 
 _BOTH = "On which devices are these two, and how many dimensions have they?"
@@ -107,7 +99,7 @@ _PLACES = (
 
 def _fails_at(number: int, other: int) -> When:
     """Match a function that raises in one case and gives a leaf in another."""
-    return lambda seen, _: is_a(seen[number], Failed) and "a leaf" in parts_of(seen[other])
+    return lambda seen, _: is_a(seen[number], Failed) and "a leaf" in as_tuple(seen[other])
 
 
 _MAKE = "def answer(values, place):\n    w = torch.tensor(values"
