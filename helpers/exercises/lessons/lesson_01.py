@@ -3,6 +3,7 @@ memory, a finder of old names, and the program of 2017 to port. 01.2 and 01.3 ar
 lesson only.
 """
 
+import re
 from collections.abc import Callable
 from functools import partial
 from random import Random
@@ -308,8 +309,10 @@ def _lines(returned: object, source: str) -> list:
     are_pairs = is_a(pairs, tuple) and all(is_a(one, tuple) and len(one) == 2 for one in pairs)
     if not are_pairs:
         return ["no list of pairs"] * 4
-    named = [[line for line, name in pairs if name in names] for names in _OLD]
-    return [*named, [line for line, _ in pairs]]
+    found = []
+    for names in _OLD:
+        found.append([line for line, name in pairs if name in names])
+    return [*found, [line for line, _ in pairs]]
 
 
 _OLD = ("Variable",), ("volatile",), (".data", "data")
@@ -436,8 +439,12 @@ def _kinds(losses: object) -> object:
     """Name the kind of each loss, or say what stands where the list should be."""
     if not is_a(losses, list, tuple):
         return "no list: " + describe(losses)
-    kinds = map(type, parts(losses))
-    return ["float" if issubclass(kind, float) else type_name(kind) for kind in kinds]
+    names = []
+    for kind in map(type, parts(losses)):
+        if issubclass(kind, float):  # one of numpy's too
+            kind = float
+        names.append(type_name(kind))
+    return names
 
 
 def _on_a_line(*numbers: list[float]) -> tuple[torch.Tensor, ...]:
@@ -451,9 +458,8 @@ def _on_moons(count: int, *start: float) -> tuple[torch.Tensor, ...]:
 
 def _has_no_gradient(seen: tuple, right: tuple) -> bool:
     """Tell whether a case ended because None stood where a gradient was to be used."""
-    others = ("append", "iterable", "subscriptable")
-    failed = [case.text for case in seen if is_a(case, Failed)]
-    return any("NoneType" in text and not any(o in text for o in others) for text in failed)
+    texts = [case.text for case in seen if is_a(case, Failed) and "NoneType" in case.text]
+    return any(not re.search("append|iterable|subscriptable", text) for text in texts)
 
 
 def _is_no_float(seen: tuple, right: tuple) -> bool:

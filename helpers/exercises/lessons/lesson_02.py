@@ -180,11 +180,11 @@ _KNOWS = "What does the middle layer's input still know of where it came from?"
 _LAST = "Does the last layer's result require grad? Which of its inputs asked?"
 _FIRST = "Was the product with `first.weight` recorded?"
 _LATER = "What was recorded before the flags came down, and what is still there?"
+_LAYERS = "first, middle, last = (torch.nn.Linear(1, 1) for _ in range(3))\nx = {}"
 PEOPLE = Lines(
     read="the ideas “A frozen layer in the graph” and “Half a gradient”",
     begins=tuple(
-        f"first, middle, last = (torch.nn.Linear(1, 1) for _ in range(3))\n{x}"
-        for x in ("x = torch.ones(1, 1)", "x = torch.ones(4, 1)", "x = torch.zeros(2, 1) + 0.5")
+        map(_LAYERS.format, ("torch.ones(1, 1)", "torch.ones(4, 1)", "torch.zeros(2, 1) + 0.5"))
     ),
     lines={
         _run(first="middle.requires_grad_(False); h = first(x)"): _AFTER,

@@ -100,12 +100,14 @@ answer = [a.grad, b.grad, c.grad, s.grad]
 def _data(numbers: list[float], plain: str = "b", f: str = "s * c", is_late: bool = True) -> Data:
     """Return three numbers, which of them is plain, and when `s` asks to keep its gradient."""
     data = dict(zip("abc", numbers, strict=True))
-    leaves = [
-        f"{name} = torch.tensor({value}{', requires_grad=True' * (name != plain)})"
-        for name, value in data.items()
-    ]
+    leaves = []
+    for name, value in data.items():
+        flag = "" if name == plain else ", requires_grad=True"
+        leaves.append(f"{name} = torch.tensor({value}{flag})")
     lines = [f"f = {f}", "s.retain_grad()"]
-    texts = {"leaves": "\n".join(leaves), "lines": "\n".join(lines if is_late else lines[::-1])}
+    if not is_late:
+        lines.reverse()
+    texts = {"leaves": "\n".join(leaves), "lines": "\n".join(lines)}
     return data | texts | {"plain": plain, "s": "a + b"}
 
 
@@ -428,8 +430,8 @@ def _as_seen(weight: object, values: list[float]) -> object:
 
 
 def _other_values(random: Random) -> tuple:
-    lists = [[random.randint(-40, 40) / 4 for _ in range(length)] for length in (2, 4)]
-    return tuple(partial(list, values) for values in lists)
+    values = [random.randint(-40, 40) / 4 for _ in range(6)]
+    return partial(list, values[:2]), partial(list, values[2:])
 
 
 CASE = Exercise(

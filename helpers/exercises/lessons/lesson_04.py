@@ -261,13 +261,16 @@ def _lines_of(outcome: object) -> tuple:
     return outcome if is_a(outcome, tuple) else ()
 
 
+def _without_indents(outcome: object) -> list[str]:
+    return [line.strip() for line in _lines_of(outcome)]
+
+
 def _only_indents_differ(seen: tuple, right: tuple) -> bool:
-    bare = [[line.strip() for line in _lines_of(case)] for case in seen]
-    return bare == [[line.strip() for line in case] for case in right]
+    return list(map(_without_indents, seen)) == list(map(_without_indents, right))
 
 
 def _some_line(holds: Callable[[str], bool]) -> When:
-    return lambda seen, _: any(holds(line.strip()) for case in seen for line in _lines_of(case))
+    return lambda seen, _: any(holds(line) for case in seen for line in _without_indents(case))
 
 
 _NAMESAKES = 4  # the case in which two nodes are of one class
@@ -405,8 +408,10 @@ def _learned(
         return "no tensor"
     with torch.no_grad():
         wrong = int((model(points).argmax(1, keepdim=True) != moon).sum())
-    reached = (_MISSED if one.grad is None else _REACHED for one in (model.weight, model.bias))
-    return [_LEARNED if wrong < 30 else _LOST, *reached]
+    seen = [_LEARNED if wrong < 30 else _LOST]
+    for one in (model.weight, model.bias):
+        seen.append(_MISSED if one.grad is None else _REACHED)
+    return seen
 
 
 def _all(*wanted: str) -> When:

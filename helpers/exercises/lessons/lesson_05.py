@@ -73,9 +73,7 @@ def _other_pulled_back(random: Random) -> dict[str, object]:
 def _known_pulled(x: list[float], arrives: list[float], n: int) -> dict[str, object]:
     values, slopes = [one**n for one in x], [n * one ** (n - 1) for one in x]
     right = _product(arrives, slopes)
-    no_zero = [
-        slope if at == 0 else one for at, slope, one in zip(arrives, slopes, right, strict=True)
-    ]
+    no_zero = _product([one or 1.0 for one in arrives], slopes)
     name = _NAMES[n]
     return {
         "You gave the slopes themselves. You would get them if ones arrived, and here each element"
@@ -200,10 +198,12 @@ def _other_quotients(random: Random) -> tuple:
 
 def _right_at(at: int) -> When:
     """Match where each case ended in a pair whose gradient `at` is right."""
-    return lambda seen, right: all(
-        len(mine[0]) == 2 and same(mine[0][at], kept[0][at])
-        for mine, kept in zip(seen, right, strict=True)
-    )
+
+    def matches(seen: tuple, right: tuple) -> bool:
+        pairs = zip(seen, right, strict=True)
+        return all(len(mine[0]) == 2 and same(mine[0][at], kept[0][at]) for mine, kept in pairs)
+
+    return matches
 
 
 def _formulas(formulas: str, arguments: str = "v, a, b") -> Like:
@@ -408,8 +408,8 @@ def _value_and_gradient(
 
 
 def _is_nan(seen: tuple, right: tuple) -> bool:
-    gradients = [case[1] for case in seen if is_a(case, tuple)]
-    return any(one != one for gradient in gradients for one in gradient or ())
+    gradients = [case[1] or () for case in seen if is_a(case, tuple)]
+    return any(one != one for gradient in gradients for one in gradient)
 
 
 _WITH = "def answer(points, centre):\n    squares = ((points - centre) ** 2).sum(1)\n    return "

@@ -311,16 +311,15 @@ def answer(model, portions):
 _EMPTY = "Does this line leave a tensor in `w.grad`, or nothing?"
 _REFILLED = "Something comes after the emptying: does that write into `w.grad`?"
 _ELSEWHERE = "Where do the gradients of this call go?"
+_SGD = "sgd = torch.optim.SGD([w], lr=0.1, weight_decay={})\n({}).backward()"
+_BEGIN = f"w = torch.ones(1, requires_grad=True)\n{_SGD}"
 LEFT = Lines(
     read="idea 2: what SGD does with a zero, and with None",
-    begins=tuple(
-        f"w = torch.ones(1, requires_grad=True)\nsgd = torch.optim.SGD([w], lr=0.1, {more})\n({loss}).backward()"
-        for more, loss in (
-            ("weight_decay=1.0", "3 * w"),
-            ("weight_decay=0.5", "w**2"),
-            ("weight_decay=2.0", "w.exp()"),
-            ("weight_decay=0.1", "5 - w"),
-        )
+    begins=(
+        _BEGIN.format(1.0, "3 * w"),
+        _BEGIN.format(0.5, "w**2"),
+        _BEGIN.format(2.0, "w.exp()"),
+        _BEGIN.format(0.1, "5 - w"),
     ),
     lines={
         "w.grad.zero_()": _EMPTY,

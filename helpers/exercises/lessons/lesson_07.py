@@ -26,16 +26,14 @@ _NO_HISTORY = "What is the `grad_fn` of a detached tensor?"
 _OF_NUMBER = "What kind of object does this call hand back?"
 _OF_RESULT = "What it makes has a node of its own: which edges does that node have?"
 _HOLDS_TENSORS = "Does it hold the tensors themselves, or their numbers?"
+_BEGIN = "w = torch.tensor({}, requires_grad=True)\nloss = {}\nloss.backward()"
 RESULTS = Lines(
     read="idea 4, and the picture of `total`",
-    begins=tuple(
-        f"w = torch.tensor({number}, requires_grad=True)\nloss = {loss}\nloss.backward()"
-        for number, loss in (
-            (2.0, "w.exp()"),
-            (0.5, "w.sin()"),
-            (3.0, "w * w"),
-            (1.0, "w.tanh() + 1"),
-        )
+    begins=(
+        _BEGIN.format(2.0, "w.exp()"),
+        _BEGIN.format(0.5, "w.sin()"),
+        _BEGIN.format(3.0, "w * w"),
+        _BEGIN.format(1.0, "w.tanh() + 1"),
     ),
     lines={
         "loss * 0.9": _OF_RESULT,
@@ -188,7 +186,13 @@ def _rows(returned: object, w: torch.Tensor) -> object:
     """
     if not is_a(returned, list, tuple):
         return readable(returned)
-    return [[_IN_TUPLE, readable(row)] if _holds(row, w) else readable(row) for row in returned]
+    rows = []
+    for row in returned:
+        numbers = readable(row)
+        if _holds(row, w):
+            numbers = [_IN_TUPLE, numbers]
+        rows.append(numbers)
+    return rows
 
 
 def _holds(row: object, w: torch.Tensor) -> bool:

@@ -191,7 +191,9 @@ def _mode(model: nn.Module, training: bool) -> str:
     modes = {module.training for module in model.modules()}
     if modes == {training}:
         return "as before"
-    return "mixed" if len(modes) > 1 else "train() left" if training is False else "eval() left"
+    if len(modes) > 1:
+        return "mixed"
+    return "eval() left" if training else "train() left"
 
 
 _VALIDATION = """
@@ -330,8 +332,12 @@ def _arrives(*terms: str, cut: bool = True) -> Callable[[Data], float]:
     def gradient(data: Data) -> float:
         x = torch.tensor(data["x"], requires_grad=True)
         k = eval(data["live"], {"x": x})
-        texts = [data[term] if cut else data[term].replace(".detach()", "") for term in terms]
-        made = [eval(text, {"x": x, "k": k.detach() if cut else k}) for text in texts]
+        texts = [data[term] for term in terms]
+        if cut:
+            k = k.detach()
+        else:
+            texts = [text.replace(".detach()", "") for text in texts]
+        made = [eval(text, {"x": x, "k": k}) for text in texts]
         return _grad(sum(made) + 0 * x, x)[0].item()
 
     return gradient
@@ -455,7 +461,7 @@ PATH = Exercise(
 
 
 def _pair(layers: str, new: float, old: float, decay: float, half: bool = False) -> Callable:
-    kind = f"{layers}{'.half()' if half else ''}"
+    kind = f"{layers}.half()" if half else layers
 
     @written(f"model = {kind}, each number {new}; average = {layers}, each {old}; decay = {decay}")
     def case() -> tuple[nn.Module, nn.Module, float]:

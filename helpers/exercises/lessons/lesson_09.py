@@ -54,7 +54,9 @@ def _alone(data: Data) -> tuple[int, ...]:
 
 
 def _other_writes(random: Random) -> Data:
-    names = [name for name in _LINES for _ in range(random.randint(1, 3))]
+    names = []
+    for name in _LINES:
+        names += [name] * random.randint(1, 3)
     lines = [random.choice(_LINES[name]) for name in random.sample(names, len(names))]
     view = random.choice(("a[:2]", "a.view(2, 2)", "a[1:]"))
     copy, last = random.choice(("a.clone()", "a + 0")), random.choice(("a = a + 1", "a = a * 2"))
@@ -124,12 +126,10 @@ _SINE = "What does the derivative of the sine need, and is that what is edited?"
 _RESULT = "Does the node keep what went in, or what came out, and which is edited?"
 _NO_VALUE = "Does this derivative need a value at all?"
 _BEFORE = "Is the edit before the node keeps something, or after that?"
+_BEGIN = "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {}"
 EDITS = Lines(
     read="idea 2, and the last picture of idea 4",
-    begins=tuple(
-        f"x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {h}"
-        for h in ("x * 3", "x + 1", "x.clone()", "x - 0.5")
-    ),
+    begins=tuple(map(_BEGIN.format, ("x * 3", "x + 1", "x.clone()", "x - 0.5"))),
     lines={
         "y = h.sin(); y.mul_(2)": _SINE,
         "y = h.sin(); h.mul_(2)": _SINE,
@@ -204,10 +204,14 @@ def _any(of_case: Callable[[tuple, tuple, tuple], bool]) -> When:
     """Match where some case is so: what is seen of it, what is right, and what `x` held before, which
     it still holds where all is right.
     """
-    return lambda seen, right: any(
-        is_a(case, tuple) and of_case(case, wanted, wanted[1])
-        for case, wanted in zip(seen, right, strict=True)
-    )
+
+    def matches(seen: tuple, right: tuple) -> bool:
+        for case, wanted in zip(seen, right, strict=True):
+            if is_a(case, tuple) and of_case(case, wanted, wanted[1]):
+                return True
+        return False
+
+    return matches
 
 
 def _other_zeros(case: tuple, right: tuple, old: tuple) -> bool:

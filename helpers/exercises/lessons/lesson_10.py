@@ -24,11 +24,14 @@ _BOTH = "On which devices are these two, and how many dimensions have they?"
 _NUMBER = "How many dimensions has `n`, and what does arithmetic make of that?"
 _NO_ARITHMETIC = "Does the rule hold for a line without arithmetic?"
 _MET = "Which devices have the two tensors that the operation meets?"
+_BEGIN = 'x, m = {}, torch.ones(2, device="meta")\nn = torch.tensor(5.0)'
 LINES = Lines(
     read="idea 1",
-    begins=tuple(
-        f'x, m = {c}, torch.ones(2, device="meta")\nn = torch.tensor(5.0)'
-        for c in ("torch.ones(2)", "torch.arange(2.0)", "torch.zeros(1)", "torch.ones(2, 2)")
+    begins=(
+        _BEGIN.format("torch.ones(2)"),
+        _BEGIN.format("torch.arange(2.0)"),
+        _BEGIN.format("torch.zeros(1)"),
+        _BEGIN.format("torch.ones(2, 2)"),
     ),
     lines={
         "x * n": _BOTH,
@@ -106,8 +109,12 @@ _MAKE = "def answer(values, place):\n    w = torch.tensor(values"
 
 
 def _other_places(random: Random) -> tuple:
-    drawn = [[random.randint(-20, 20) / 2 for _ in range(random.randint(2, 4))] for _ in _PLACES]
-    return tuple(partial(tuple, (one, at)) for one, (_, at) in zip(drawn, _PLACES, strict=True))
+    cases = []
+    for _, place in _PLACES:
+        count = random.randint(2, 4)
+        values = [random.randint(-20, 20) / 2 for _ in range(count)]
+        cases.append(partial(tuple, (values, place)))
+    return tuple(cases)
 
 
 LEAF = Exercise(
@@ -210,7 +217,7 @@ _MEETS = "is not on the expected device"
 
 
 def _homes(seen: tuple) -> list[object]:
-    return [case[0] if is_a(case, tuple) else None for case in seen]
+    return [case[0] for case in seen if is_a(case, tuple)]
 
 
 CASE = Exercise(

@@ -285,6 +285,10 @@ _PARTS = (
 _FORM = "Let it return a list with two numbers for each round, the loss and the percent"
 
 
+def _numbers(parameter: object) -> object:
+    return parameter.detach() if is_a(parameter, torch.Tensor) else "no tensor"
+
+
 def _behaviour(ended: tuple, model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> list:
     returned, watch = ended
     # This comes first: the watch itself holds the nodes until then.
@@ -292,8 +296,7 @@ def _behaviour(ended: tuple, model: torch.nn.Module, x: torch.Tensor, y: torch.T
     writes = "some not counted" if watch.uncounted else "all counted"
     if getattr(model, "weight", None) is not watch.weight:
         writes = "another tensor"
-    numbers = [getattr(model, name, None) for name in ("weight", "bias")]
-    numbers = [one.detach() if is_a(one, torch.Tensor) else "no tensor" for one in numbers]
+    numbers = [_numbers(getattr(model, name, None)) for name in ("weight", "bias")]
     graphs = "alive" if watch.alive else "gone"
     return [readable(returned), watch.arrived, *numbers, writes, graphs, kept]
 
@@ -352,7 +355,10 @@ def _edited_unseen(loops: Reader, seen: tuple, right: tuple) -> bool:
 
 
 def _over_the_limit(seen: tuple, right: tuple) -> bool:
-    weights = [abs(one) for case in ended(seen) for row in case[_WEIGHT] for one in row]
+    weights = []
+    for case in ended(seen):
+        for row in case[_WEIGHT]:
+            weights += map(abs, row)
     return max(weights) > LIMIT + 1e-6
 
 
@@ -457,17 +463,16 @@ LOOP = Exercise(
 _ORDER = "What is in `w.grad` when the step comes, and from which rounds?"
 _TWICE = "How often does a step move `w` in one round, and by how much?"
 _CALLED = "Does each of these lines really do what its name says?"
+_BEGIN = """w = torch.tensor({}, requires_grad=True)
+sgd = torch.optim.SGD([w], lr={})
+def loss_of(): return {}"""
 ORDERS = Lines(
     read="idea 1, and the lab",
-    begins=tuple(
-        f"w = torch.tensor({start}, requires_grad=True)\nsgd = torch.optim.SGD([w], lr={rate})\n"
-        f"def loss_of(): return {loss}"
-        for start, rate, loss in (
-            (1.0, 0.25, "(w - 4) ** 2"),
-            (2.0, 0.125, "(2 * w - 6) ** 2"),
-            (0.5, 0.05, "(w.exp() - 3) ** 2"),
-            (3.0, 0.02, "(w - 1) ** 4"),
-        )
+    begins=(
+        _BEGIN.format(1.0, 0.25, "(w - 4) ** 2"),
+        _BEGIN.format(2.0, 0.125, "(2 * w - 6) ** 2"),
+        _BEGIN.format(0.5, 0.05, "(w.exp() - 3) ** 2"),
+        _BEGIN.format(3.0, 0.02, "(w - 1) ** 4"),
     ),
     lines={
         "sgd.zero_grad(); loss.backward(); sgd.step()": _ORDER,

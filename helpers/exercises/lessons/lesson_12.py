@@ -24,14 +24,20 @@ _grad, _arange, _vmap = torch.autograd.grad, torch.arange, torch.func.vmap
 _FACTOR = "What arrives, and which factor belongs to `a`?"
 _COUNT = "How many values come back, and how many arguments has the forward?"
 _PLACE = "Which argument does the first value belong to?"
+_PRODUCT = """class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a * b
+a, b = torch.tensor({}, requires_grad=True), torch.tensor({}, requires_grad=True)
+arrives = {}"""
 RETURNS = Lines(
     read="ideas 1 and 4",
-    begins=tuple(
-        "class Product(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, b):\n"
-        "        ctx.save_for_backward(a, b)\n        return a * b\n"
-        f"a, b = torch.tensor({a}, requires_grad=True), torch.tensor({b}, requires_grad=True)\n"
-        f"arrives = {arrives}"
-        for a, b, arrives in ((2.0, 5.0, 3.0), (3.0, 7.0, 2.0), (4.0, 10.0, 5.0), (7.0, 3.0, 10.0))
+    begins=(
+        _PRODUCT.format(2.0, 5.0, 3.0),
+        _PRODUCT.format(3.0, 7.0, 2.0),
+        _PRODUCT.format(4.0, 10.0, 5.0),
+        _PRODUCT.format(7.0, 3.0, 10.0),
     ),
     lines={
         "return grad * b, grad * a": _FACTOR,
@@ -123,6 +129,20 @@ def _other_numbers(random: Random) -> Data:
     return {"x": values, "k": random.randint(2, 5), "loss": random.choice(list(_SLOPES))}
 
 
+def _place(at: int) -> Place:
+    return Place(
+        f"`x.grad[{at}]`",
+        "what arrives at `Nearest`, computed from the rounded `y`, times the {k} before it",
+        {
+            "the true slope of rounding": 0.0,
+            "what leaves `Nearest`, and the product in front of it is missing": _at(
+                at, factor=False
+            ),
+            "what a `y` without rounding would give": _at(at, rounded=False),
+        },
+    )
+
+
 THROUGH = Exercise(
     id="12.2",
     right="The forward rounds, and the backward goes through as if nothing had been rounded.",
@@ -131,20 +151,7 @@ THROUGH = Exercise(
         program=_nearest,
         data={"x": [1.3, 2.4], "k": 2, "loss": "(y * y).sum()"},
         draw=_other_numbers,
-        places=tuple(
-            Place(
-                f"`x.grad[{at}]`",
-                "what arrives at `Nearest`, computed from the rounded `y`, times the {k} before it",
-                {
-                    "the true slope of rounding": 0.0,
-                    "what leaves `Nearest`, and the product in front of it is missing": _at(
-                        at, factor=False
-                    ),
-                    "what a `y` without rounding would give": _at(at, rounded=False),
-                },
-            )
-            for at in range(2)
-        ),
+        places=(_place(0), _place(1)),
     ),
     asked="What is `x.grad`? Give two numbers.",
     hints=(
@@ -157,13 +164,11 @@ THROUGH = Exercise(
 _INPUT = "Is this the result, or what went in?"
 _HOLDER = "Does what is kept lead to the result, or only hold something about it?"
 _GUARDED = "Does torch keep a result that it was given this way as a reference to itself?"
+_BEGIN = """x = torch.ones(3, requires_grad=True)
+operation = torch.{}  # in the forward: y = operation(x), then the line, then return y"""
 KEPT = Lines(
     read="idea 2",
-    begins=tuple(
-        "x = torch.ones(3, requires_grad=True)\n"
-        f"operation = torch.{name}  # in the forward: y = operation(x), then the line, then return y"
-        for name in ("exp", "sigmoid", "tanh", "sqrt")
-    ),
+    begins=tuple(map(_BEGIN.format, ("exp", "sigmoid", "tanh", "sqrt"))),
     lines={
         "ctx.x = x": _INPUT,
         "ctx.y = y": _INPUT,
@@ -314,8 +319,8 @@ def _leaves(*lists: tuple) -> tuple:
 
 
 def _other_leaves(random: Random) -> tuple:
-    drawn = [[random.randint(-30, 30) / 10 for _ in range(count)] for count in (2, 3)]
-    return _leaves(*drawn)
+    values = [random.randint(-30, 30) / 10 for _ in range(5)]
+    return _leaves(values[:2], values[2:])
 
 
 _SWISH = """

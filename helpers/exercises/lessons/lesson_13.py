@@ -25,16 +25,14 @@ _grad, _tensor = torch.autograd.grad, torch.tensor
 _ASKED = "Who computes the gradient here, and was that recorded?"
 _AFTER = "What does the last step do with the graph that was there?"
 _FLAG = "Does a flag that is set afterwards bring a history along?"
+_BEGIN = "x = torch.tensor({}, requires_grad=True)\n\n\ndef f(x):\n    return {}\n\n\ny = f(x)"
 GRAPHS = Lines(
     read="ideas 1 and 2",
-    begins=tuple(
-        f"x = torch.tensor({x}, requires_grad=True)\n\n\ndef f(x):\n    return {f}\n\n\ny = f(x)"
-        for x, f in (
-            ("[1.0, 2.0]", "(x**3).sum()"),
-            ("[2.0, 5.0]", "x.exp().sum()"),
-            ("[1.0, 3.0]", "x.prod() ** 2"),
-            ("[0.5, 2.0]", "x.sin().sum()"),
-        )
+    begins=(
+        _BEGIN.format([1.0, 2.0], "(x**3).sum()"),
+        _BEGIN.format([2.0, 5.0], "x.exp().sum()"),
+        _BEGIN.format([1.0, 3.0], "x.prod() ** 2"),
+        _BEGIN.format([0.5, 2.0], "x.sin().sum()"),
     ),
     lines={
         "(g,) = torch.autograd.grad(y, x, create_graph=True)": _ASKED,
@@ -118,6 +116,18 @@ def _other_product(random: Random) -> Data:
     return {"x": x, "v": v, "f": random.choice(_FUNCTIONS)}
 
 
+def _place(at: int) -> Place:
+    return Place(
+        f"`answer[{at}]`",
+        f"row {at} of the Hessian times `v`",
+        {
+            "the first derivative": _found(1, at),
+            "what one number of that row gives, and the row has two": _found(2, at, True),
+        },
+        {"the first derivative times a number of `v`": _found(1, at, True)},
+    )
+
+
 HESSIAN = Exercise(
     id="13.2",
     right="The slope of `g @ v` is the Hessian times `v`, and nobody wrote the Hessian down.",
@@ -126,18 +136,7 @@ HESSIAN = Exercise(
         program=_product,
         data={"x": [3.0, 5.0], "v": [1.0, 2.0], "f": "x[0] ** 2 * x[1]"},
         draw=_other_product,
-        places=tuple(
-            Place(
-                f"`answer[{at}]`",
-                f"row {at} of the Hessian times `v`",
-                {
-                    "the first derivative": _found(1, at),
-                    "what one number of that row gives, and the row has two": _found(2, at, True),
-                },
-                {"the first derivative times a number of `v`": _found(1, at, True)},
-            )
-            for at in range(2)
-        ),
+        places=(_place(0), _place(1)),
     ),
     asked="What is `answer`? Give two numbers.",
     hints=(
@@ -288,15 +287,13 @@ def _other_products(random: Random) -> tuple:
     def drawn(count: int) -> list[float]:
         return [float(random.randint(-9, 9)) or 1.0 for _ in range(count)]
 
-    sizes = random.randint(3, 4), random.randint(3, 5)
-    flat = [
-        _product_case(f, drawn(size), drawn(size))
-        for f, size in zip((_CUBES, _MIXED), sizes, strict=True)
-    ]
-    matrices = [
-        _product_case(f, [drawn(2), drawn(2)], [drawn(2), drawn(2)]) for f in (_STRAIGHT, _SQUARED)
-    ]
-    return *flat, *matrices
+    short, long = random.randint(3, 4), random.randint(3, 5)
+    return (
+        _product_case(_CUBES, drawn(short), drawn(short)),
+        _product_case(_MIXED, drawn(long), drawn(long)),
+        _product_case(_STRAIGHT, [drawn(2), drawn(2)], [drawn(2), drawn(2)]),
+        _product_case(_SQUARED, [drawn(2), drawn(2)], [drawn(2), drawn(2)]),
+    )
 
 
 _ROWS, _LEFT = "row by row", "filled"

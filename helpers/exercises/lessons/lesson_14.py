@@ -21,6 +21,7 @@ from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.recognise import each_has, fails, like, shows, wrong_in
 from helpers.exercises.tensors import leaf, readable
+from helpers.exercises.values import as_tuple
 
 # Bound here: a student may have put others in their place.
 _grad, _tensor, _full = torch.autograd.grad, torch.tensor, torch.full_like
@@ -28,12 +29,10 @@ _grad, _tensor, _full = torch.autograd.grad, torch.tensor, torch.full_like
 _RETURNS = "What does this function return: a gradient, or nothing?"
 _PATH = "Does backward pass the tensor that the hook is on?"
 _TIME = "Is the hook there when backward comes?"
+_BEGIN = "seen = []\nw = torch.tensor({}, requires_grad=True)\nh = w * {}\ny = h**2"
 HOOKS = Lines(
     read="idea 1, and the reason behind the lab",
-    begins=tuple(
-        f"seen = []\nw = torch.tensor({w}, requires_grad=True)\nh = w * {k}\ny = h**2"
-        for w, k in ((2.0, 3), (3.0, 2), (5.0, 2))
-    ),
+    begins=(_BEGIN.format(2.0, 3), _BEGIN.format(3.0, 2), _BEGIN.format(5.0, 2)),
     lines={
         "h.register_hook(lambda g: g * 2)": _RETURNS,
         "h.register_hook(lambda g: seen.append(g))": _RETURNS,
@@ -316,9 +315,10 @@ def _gather(model: nn.Module, reported: list, bad: dict[str, str], stop: Callabl
     stop()
     reported.clear()
     guarded(_send, model, values)
-    parameters = list(model.parameters())
-    hooks = [(one._backward_hooks, one._post_accumulate_grad_hooks) for one in parameters]
-    left = sum(len(kind or ()) for pair in hooks for kind in pair)
+    left = 0
+    for one in model.parameters():
+        for hooks in (one._backward_hooks, one._post_accumulate_grad_hooks):
+            left += len(hooks or ())
     return [*seen, gradients, len(reported), left]
 
 
@@ -455,8 +455,10 @@ def _loss_seen(returned: object, logits: torch.Tensor, moon: torch.Tensor) -> li
 
 def _not_finite(part: int) -> Callable[[tuple, tuple], bool]:
     def is_seen(seen: tuple, right: tuple) -> bool:
-        parts = [case[part] for case in seen if is_a(case, tuple)]
-        values = [value for one in parts for value in (one if is_a(one, tuple) else (one,))]
+        values = []
+        for case in seen:
+            if is_a(case, tuple):
+                values += as_tuple(case[part])
         return any(is_a(value, float) and not isfinite(value) for value in values)
 
     return is_seen

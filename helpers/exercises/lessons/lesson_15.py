@@ -27,14 +27,20 @@ _grad, _seed, _randn = torch.autograd.grad, torch.manual_seed, torch.randn
 
 _BACK = "Does a backward come to the block at all?"
 _OFTEN = "How often does a backward need what the block saved?"
+_BEGIN = """from torch.utils.checkpoint import checkpoint
+
+calls = []
+
+
+def block(t):
+    calls.append("call")
+    return t.{}()
+
+
+x = torch.tensor(2.0, requires_grad=True)"""
 TWICE = Lines(
     read="idea 3, and its reason",
-    begins=tuple(
-        "from torch.utils.checkpoint import checkpoint\n\ncalls = []\n\n\ndef block(t):\n"
-        f'    calls.append("call")\n    return t.{operation}()\n\n\n'
-        "x = torch.tensor(2.0, requires_grad=True)"
-        for operation in ("exp", "sigmoid", "sqrt", "tanh")
-    ),
+    begins=tuple(map(_BEGIN.format, ("exp", "sigmoid", "sqrt", "tanh"))),
     lines={
         "block(x).backward()": "Is there a checkpoint?",
         "checkpoint(block, x, use_reentrant=False).backward()": _OFTEN,
@@ -218,12 +224,12 @@ def _counted(answer: Callable) -> Callable:
 
 def _gradients(result: torch.Tensor, leaves: list[torch.Tensor]) -> object:
     """Return the gradient of each leaf, as backward leaves it, and put `.grad` back."""
-    _seed(
-        2
-    )  # not that of the forward: a Dropout that runs again would meet the same numbers by luck
+    # Not that of the forward: a Dropout that runs again would meet the same numbers by luck.
+    _seed(2)
     (result * result).sum().backward()
-    found = ["none" if one.grad is None else readable(one.grad) for one in leaves]
+    found = []
     for one in leaves:
+        found.append("none" if one.grad is None else readable(one.grad))
         one.grad = None
     return found
 
