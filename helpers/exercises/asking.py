@@ -1,6 +1,4 @@
-"""Hold what the calls of a student have in common: find the exercise by its id, and answer with a
-card whatever was given.
-"""
+"""Hold what a student's calls share: find an exercise by its id, and answer whatever was given."""
 
 from collections.abc import Callable
 

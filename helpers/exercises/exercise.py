@@ -63,9 +63,7 @@ class Exercise:
 
     def __post_init__(self) -> None:
         if self.quantities is not None:
-            reader = numbers()
-            if len(self.quantities.places) == 1:
-                reader = number()
+            reader = number() if len(self.quantities.places) == 1 else numbers()
             object.__setattr__(self, "reader", self.reader or reader)
             object.__setattr__(self, "solution", self.solution or self.quantities.code)
         if self.truth is None:
@@ -177,9 +175,7 @@ def find(name: str) -> Exercise | None:
 
 
 def nearest(name: str, count: int = 3) -> list[str]:
-    """Return the ids of existing exercises that look most like `name`, best first, its own lesson's
-    before others.
-    """
+    """Return ids that look most like `name`, best first, those of its own lesson before others."""
 
     def distance(id: str) -> tuple[bool, float]:
         return id[:2] != name[:2], -difflib.SequenceMatcher(None, name, id).ratio()

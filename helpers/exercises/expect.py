@@ -1,6 +1,4 @@
-"""Hold `expect_error`, which shows the error that a lesson announces and fails when it does not
-come.
-"""
+"""Hold `expect_error`: it shows the error that a lesson announces, and fails without it."""
 
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.refusals import short

@@ -16,7 +16,6 @@ one has to show another value there than each faulty one, or the faulty one has 
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
@@ -81,23 +80,15 @@ class Faults:
             if fields["truth"]():
                 return fields
 
-    def of(
-        self, program: Program, line: int, fault: str, numbers: Mapping[str, int]
-    ) -> dict[str, object]:
+    def of(self, program: Program, line: int, fault: str, numbers: dict) -> dict[str, object]:
         """Return the fields of an exercise that shows a program with this fault."""
         right = [text.format_map(numbers) for text in program.right]
         indent = re.match(" *", right[line - 1])[0]
         broken = list(right)
         broken[line - 1] = indent + fault.format_map(numbers)
         count, shows = len(right), program.shows.format_map(numbers)
-
-        def truth() -> list[int]:
-            if does_harm(right, broken, shows):
-                return [line]
-            return []
-
         return {
-            "truth": truth,
+            "truth": lambda: [line] if does_harm(right, broken, shows) else [],
             "known": {
                 _LAST: lambda seen, _: seen == (count,),
                 _NONE: lambda seen, _: not 0 < seen[0] <= count,

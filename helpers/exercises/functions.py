@@ -1,6 +1,4 @@
-"""Hold the kind of answer that is a function: run it on the exercise's cases and read what came
-out.
-"""
+"""Hold the kind of answer that is a function: run it on cases, and read what came out."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,6 +16,7 @@ from helpers.exercises.readers import Reader
 from helpers.exercises.values import as_tuple
 from helpers.users_line import UsersLine, line_that_raised
 
+Case = Callable[[], object]  # makes fresh inputs, a tuple of them or one
 MOST_PRINTED = 2_000  # characters of what one run prints
 
 
@@ -44,7 +43,7 @@ _runs: ContextVar[list[Run] | None] = ContextVar("runs", default=None)
 
 
 def function(
-    *cases: Callable[[], object],
+    *cases: Case,
     observe: Callable | None = None,
     parts: tuple[str, ...] = (),
     around: Callable[[Callable], Callable] | None = None,
@@ -86,12 +85,8 @@ def written(text: str) -> Callable[[Callable], Callable]:
     return name
 
 
-def made_by(
-    code: str, *names: str, then: Callable[..., object] | None = None
-) -> Callable[[], object]:
-    """Return the case that runs this code, and gives what these names stand for then; or what
-    `then` makes of these.
-    """
+def made_by(code: str, *names: str, then: Callable | None = None) -> Case:
+    """Return the case that runs this code and gives what these names mean, or `then` of these."""
 
     def make() -> object:
         made = names_of(code)
@@ -102,9 +97,7 @@ def made_by(
     return written(in_one_line)(make)
 
 
-def outcome(
-    answer: Callable, case: Callable[[], object], observe: Callable | None = None
-) -> object:
+def outcome(answer: Callable, case: Case, observe: Callable | None = None) -> object:
     """Return what `answer` does with one case's inputs as a plain value, a Failed or an Ours.
 
     The three steps are kept apart, so that an error is laid at the right door, and so that a mode
@@ -120,9 +113,7 @@ def outcome(
     run.returned = guarded(_called, answer, inputs, run, heard=run.heard)
     if is_a(run.returned, Failed):
         return run.returned
-    seen = run.returned
-    if observe:
-        seen = guarded(observe, seen, *inputs)
+    seen = guarded(observe, run.returned, *inputs) if observe else run.returned
     if is_a(seen, Failed):
         return Ours(seen)
     try:
@@ -151,15 +142,13 @@ def listening() -> Iterator[list[Run]]:
         _runs.reset(token)
 
 
-def inputs_of(case: Callable[[], object]) -> tuple:
+def inputs_of(case: Case) -> tuple:
     """Make one case's inputs, as a tuple."""
     return as_tuple(case())
 
 
 def is_stub(answer: object) -> bool:
-    """Tell whether `answer` is still the exercise's dots: `...`, a list with `...`, a function of
-    dots.
-    """
+    """Tell whether `answer` is still the dots: `...`, a list with `...`, a function of dots."""
     if is_a(answer, FunctionType):
         return _body(answer) in map(_body, _DOTS)
     try:

@@ -1,6 +1,4 @@
-"""Hold the kinds of answer: each says what it wants and reads what a student may reasonably write;
-no torch.
-"""
+"""Hold the kinds of answer: each says what it wants, and reads what one may write; no torch."""
 
 import re
 from collections.abc import Callable
@@ -30,22 +28,17 @@ class Reader:
 
 
 def number() -> Reader:
-    """Read one number: an int, a float, a text that says one, a tensor, list or dict of one element;
-    None stays None.
-    """
+    """Read one number: an int, a float, a text, a tensor, list or dict of one; None stays None."""
 
     def read(answer: object) -> float | None:
-        if is_a(answer, dict):
-            answer = tuple(dict.values(answer))
-        return values.number(values.single(plain(answer)))
+        inside = tuple(dict.values(answer)) if is_a(answer, dict) else answer
+        return values.number(values.single(plain(inside)))
 
     return Reader("a number such as 2.5", read)
 
 
 def numbers() -> Reader:
-    """Read several numbers in order: a list, a tensor or array (flattened), or a text; None stays
-    None.
-    """
+    """Read numbers in order: a list, a tensor or array (flattened), a text; None stays None."""
 
     def read(answer: object) -> tuple:
         value = plain(answer)
@@ -57,9 +50,7 @@ def numbers() -> Reader:
 
 
 def choice(*options: str) -> Reader:
-    """Read one of `options`, in any case, in parentheses or not; a letter may bring its text: "(a)
-    it fails".
-    """
+    """Read one of `options`, in any case, in parentheses or not; its text may stand behind it."""
     wants = "one of " + ", ".join(f'"{option}"' for option in options)
     return Reader(wants, lambda answer: values.option(values.single(plain(answer)), options))
 
@@ -81,9 +72,7 @@ def _is_no(value: object) -> bool:
 
 
 def letters(allowed: str) -> Reader:
-    """Read which of the `allowed` letters are meant, in any order and style: "bd", "b, d", {"b",
-    "d"}, "b and d", "none".
-    """
+    """Read which `allowed` letters are meant, in any style: "bd", "b, d", {"b", "d"}, "none"."""
     every = ", ".join(allowed)
     wants = f'the letters of those that are meant, such as ["{allowed[0]}", "{allowed[1]}"]'
 

@@ -16,9 +16,7 @@ When = Callable[[tuple, tuple], bool]
 
 @dataclass(frozen=True)
 class Like:
-    """Match the answer of a program; a function matches one that does the same in every case, in
-    these parts of what is seen, or in all.
-    """
+    """Match a program's answer; of a function what is seen in each case, or these parts of it."""
 
     code: str
     parts: tuple[int, ...] = ()

@@ -1,6 +1,4 @@
-"""Recognise the slips that are the same in every exercise: a missing `return` or call, a wrong
-number of values, None.
-"""
+"""Recognise slips that any exercise meets: no `return`, no call, a wrong number of values, None."""
 
 import dis
 import inspect
@@ -143,7 +141,5 @@ def _is_none(step: dis.Instruction | None) -> bool:
 def _of_length(reading: object, truth: object) -> str:
     if not is_a(reading, tuple) or not is_a(truth, tuple) or len(reading) == len(truth):
         return ""
-    came = f"{len(reading)} values"
-    if came == "1 values":
-        came = "1 value"
+    came = "1 value" if len(reading) == 1 else f"{len(reading)} values"
     return f"You gave {came}. The question asks for {len(truth)}, in its order."

@@ -34,9 +34,7 @@ def of_a_case(
     reveal = reveal or reader.tells
     lines = [row("given", inputs_text(reader.cases[number], answer), code)]
     if is_a(came, Failed):
-        text = str(came)
-        if came.kind == "unreadable":
-            text = came.text
+        text = came.text if came.kind == "unreadable" else str(came)
         lines.append(row("came", text))
         if run.line and run.line.text:
             lines.append(row("in your line", run.line.text, code))
@@ -128,9 +126,7 @@ def kind(value: object) -> str:
         return "a word"
     if is_a(value, frozenset):
         return "some names"
-    if is_a(value, tuple):
-        return _kind_of_rows(value)
-    return "something else"
+    return _kind_of_rows(value) if is_a(value, tuple) else "something else"
 
 
 def _kind_of_rows(value: tuple) -> str:

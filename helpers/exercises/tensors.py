@@ -47,9 +47,8 @@ def tensors_in(value: object) -> list[torch.Tensor]:
 
 def afterwards() -> str:
     """Say whether the tensors of the case are still what they were, their gradients and flags too."""
-    if all(same(_state(tensor), before) for tensor, before in _given):
-        return "as they were"
-    return "changed"
+    is_kept = all(same(_state(tensor), before) for tensor, before in _given)
+    return "as they were" if is_kept else "changed"
 
 
 def _state(tensor: torch.Tensor) -> tuple:

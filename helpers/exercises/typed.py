@@ -31,23 +31,18 @@ def _dict(values: dict) -> str:
 def _short(value: float) -> str:
     """Return a float with six digits, where it has more."""
     exact = repr(value)
-    if len(exact) <= LONGEST:
-        return exact
-    return f"{value:.6g}"
+    return exact if len(exact) <= LONGEST else f"{value:.6g}"
 
 
 def _tensor(tensor: torch.Tensor) -> str:
     if tensor.numel() > MOST:
         return describe(tensor)
     plain = tensor.detach()
-    options = ""
-    if plain.dtype not in _NATURAL:
-        options += f", dtype={plain.dtype}"
-    if tensor.requires_grad and tensor.is_leaf:
-        options += ", requires_grad=True"
+    dtype = "" if plain.dtype in _NATURAL else f", dtype={plain.dtype}"
+    flag = ", requires_grad=True" if tensor.requires_grad and tensor.is_leaf else ""
     if tensor.is_meta:
-        return f'torch.empty({tuple(tensor.shape)}, device="meta"{options})'
-    text = f"torch.tensor({typed(plain.tolist())}{options})"
+        return f'torch.empty({tuple(tensor.shape)}, device="meta"{dtype}{flag})'
+    text = f"torch.tensor({typed(plain.tolist())}{dtype}{flag})"
     if tensor.grad_fn is None:
         return text
     return f"{text}, from {type(tensor.grad_fn).__name__}"

@@ -77,10 +77,8 @@ def _bare_number(text: str) -> float | None:
     if re.fullmatch(r"[-+]?\d+,\d+", bare):  # a decimal comma
         bare = bare.replace(",", ".")
     counted = _COUNTED.fullmatch(bare)
-    if counted:
-        bare = counted[1]
     try:
-        return float(bare)
+        return float(counted[1] if counted else bare)
     except ValueError:
         raise NotRead("it is not a number") from None
 
@@ -105,9 +103,7 @@ def option(value: object, options: tuple[str, ...]) -> str:
 
 
 def same(left: object, right: object) -> bool:
-    """Compare two plain values: floats within 1e-4 of each other (1e-6 near zero), nan equal to nan,
-    the rest exactly.
-    """
+    """Compare plain values: floats within 1e-4 (1e-6 near zero), nan as nan, the rest exactly."""
     if is_a(left, tuple) and is_a(right, tuple):
         return len(left) == len(right) and all(map(same, left, right))
     if any(is_a(side, bool) or not is_a(side, int, float) for side in (left, right)):

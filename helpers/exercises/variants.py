@@ -76,18 +76,13 @@ def _card(variant: Exercise, seed: int) -> Card:
 
 def asked_again(name: str, seed: int) -> str:
     """Ask the exercise with this id at review, where the next answer, or a hint, counts; return its
-    statement, "" where the lesson cannot be read.
+    statement as Markdown, "" where the lesson cannot be read.
     """
     REVIEWED.add(name)
     VARIANTS.pop(name, None)
     if find(name).varies:
         VARIANTS[name] = find(name).variant(seed)
     asked = VARIANTS.get(name)
-    if asked and asked.program:
-        return variant_text(asked)
-    return exercise_text(name)
-
-
-def variant_text(exercise: Exercise) -> str:
-    """Return what a variant asks as Markdown, for a page that asks several things."""
-    return f"**{exercise.id}**, once more. {exercise.asked}\n\n```python\n{exercise.program}\n```"
+    if asked is None or not asked.program:
+        return exercise_text(name)
+    return f"**{name}**, once more. {asked.asked}\n\n```python\n{asked.program}\n```"

@@ -195,9 +195,7 @@ def _matches(idea: Misconception, trial: _Trial) -> bool:
     if reading is _UNREAD:
         return _loose(plain(trial.answer)) == _loose(plain(wrong))
     read = _read(reader, wrong)[0]
-    if parts:
-        return agree(reading, read, *parts)
-    return same(reading, read)
+    return agree(reading, read, *parts) if parts else same(reading, read)
 
 
 def _loose(value: object) -> str:
@@ -206,9 +204,7 @@ def _loose(value: object) -> str:
 
 
 def _of_cases(trial: _Trial) -> tuple[str, str]:
-    """Set out the first case in which a function went wrong; and say "partly" where it did some
-    right, and did not raise in most.
-    """
+    """Set out the first case that went wrong; say "partly" where some are right and most run."""
     wrong, count = _wrong_cases(trial), len(trial.reading)
     failed = [case.kind for case in trial.reading if is_a(case, Failed)]
     raised = len(failed) - failed.count("unreadable")

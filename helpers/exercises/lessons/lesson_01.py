@@ -404,9 +404,7 @@ _PARTS = (
 
 
 def _watching(answer: Callable) -> Callable:
-    """Wrap a function: it returns what `answer` returns, and what was seen of a second run, on copies
-    of the inputs.
-    """
+    """Wrap a function: it returns its result, and what was seen of a second run, on copies."""
 
     def run(w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> tuple:
         copies = _clone(_detach(w)).requires_grad_(), _clone(x), _clone(y)

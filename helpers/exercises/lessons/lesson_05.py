@@ -303,10 +303,10 @@ def _rows_seen(returned: object, f: Callable, x: torch.Tensor) -> object:
     return returned if _CALLED_BY_JACOBIAN else _NEVER_RAN
 
 
-def _with_rows(of_rows: str, v: str = "torch.eye(len(y))") -> str:
+def _with_rows(of_rows: str) -> str:
     """Return the source of an answer that makes something of the rows."""
-    row = "torch.autograd.grad(y, x, v, retain_graph=True)[0]"
-    return f"def answer(f, x):\n    y = f(x)\n    rows = [{row} for v in {v}]\n    return {of_rows}"
+    rows = "[torch.autograd.grad(y, x, v, retain_graph=True)[0] for v in torch.eye(len(y))]"
+    return f"def answer(f, x):\n    y = f(x)\n    rows = {rows}\n    return {of_rows}"
 
 
 def _kept_in_grad(row: str, after: str = "pass") -> Like:

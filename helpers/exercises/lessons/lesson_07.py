@@ -181,9 +181,7 @@ def _rows_and_trunk(returned: object, losses: list, w: torch.Tensor) -> object:
 
 
 def _rows(returned: object, w: torch.Tensor) -> object:
-    """Return the rows that came back; one that is a tuple of gradients stands behind a word for
-    that.
-    """
+    """Return the rows that came back; a word stands before one that is a tuple of gradients."""
     if not is_a(returned, list, tuple):
         return readable(returned)
     rows = []

@@ -45,6 +45,7 @@ _INPUTS = "Which tensors went into it, and does one of them require grad?"
 _MODE = "Which grad mode is on when this line runs, and what goes into it?"
 _KNOWN = "What does this call hand out, and what does it know of the history?"
 _FLAG = "Who decides about the flag of a leaf?"
+_EVAL = "What does `eval()` reach: modules, autograd, or both?"
 WAYS = Lines(
     read="ideas 1 and 3: what each way out reaches, and how far",
     begins=(
@@ -58,9 +59,7 @@ WAYS = Lines(
         "@ = k + x": _INPUTS,
         "with torch.no_grad():\n    @ = k * x": _MODE,
         "with torch.no_grad(), torch.enable_grad():\n    @ = k * x": _MODE,
-        "@ = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.ReLU()).eval()(x)": (
-            "What does `eval()` reach: modules, autograd, or both?"
-        ),
+        "@ = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.ReLU()).eval()(x)": _EVAL,
         "@ = k.detach().requires_grad_()": _FLAG,
         "@ = torch.tensor(x.tolist())": _KNOWN,
         "@ = k * 3": _INPUTS,
@@ -69,9 +68,7 @@ WAYS = Lines(
         "with torch.no_grad():\n    @ = torch.zeros(2, requires_grad=True)": _FLAG,
         "@ = x.data + k": _KNOWN,
         "@ = torch.no_grad()(torch.exp)(x)": _MODE,
-        "@ = torch.nn.Linear(2, 1).eval()(k.detach())": (
-            "What does `eval()` reach: modules, autograd, or both?"
-        ),
+        "@ = torch.nn.Linear(2, 1).eval()(k.detach())": _EVAL,
     },
     right="made.requires_grad",
 )
@@ -91,7 +88,7 @@ RECORDED = Exercise(
             ("b", "Two tensors go into this sum: what does the flag of each say?"),
             ("c", "Which grad mode is on when this product runs?"),
             ("d", "Which grad mode is on when this product runs, and what goes into it?"),
-            ("e", "What does `eval()` reach: modules, autograd, or both?"),
+            ("e", _EVAL),
             ("f", "Who decides about the flag of a leaf?"),
             ("g", "What does `tolist()` hand out, and what does `torch.tensor` know of it?"),
         ),

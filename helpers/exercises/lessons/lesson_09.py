@@ -126,6 +126,7 @@ _SINE = "What does the derivative of the sine need, and is that what is edited?"
 _RESULT = "Does the node keep what went in, or what came out, and which is edited?"
 _NO_VALUE = "Does this derivative need a value at all?"
 _BEFORE = "Is the edit before the node keeps something, or after that?"
+_NO_GRAD = "What does `no_grad` keep off: the record, the count, or both?"
 _BEGIN = "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {}"
 EDITS = Lines(
     read="idea 2, and the last picture of idea 4",
@@ -135,18 +136,14 @@ EDITS = Lines(
         "y = h.sin(); h.mul_(2)": _SINE,
         "y = h.sigmoid(); y.mul_(2)": _RESULT,
         "y = h + 1; h.mul_(2)": _NO_VALUE,
-        "y = h * h\nwith torch.no_grad():\n    h.mul_(2)": (
-            "What does `no_grad` keep off: the record, the count, or both?"
-        ),
+        "y = h * h\nwith torch.no_grad():\n    h.mul_(2)": _NO_GRAD,
         "y = h.exp(); h.mul_(2)": _RESULT,
         "y = h.exp(); y.add_(1)": _RESULT,
         "y = h.tanh(); h.zero_()": _RESULT,
         "h.mul_(2); y = h.sin()": _BEFORE,
         "y = h**2; y.sub_(1)": _RESULT,
         "y = h * 5; h.add_(1)": _NO_VALUE,
-        "y = h.sigmoid()\nwith torch.no_grad():\n    y.mul_(2)": (
-            "What does `no_grad` keep off: the record, the count, or both?"
-        ),
+        "y = h.sigmoid()\nwith torch.no_grad():\n    y.mul_(2)": _NO_GRAD,
         "y = h.sqrt(); y.mul_(2)": _RESULT,
         "y = h.cos(); h[0] = 1.0": "Does an edit of one element count?",
     },

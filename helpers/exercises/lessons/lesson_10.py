@@ -206,13 +206,10 @@ _LOOP = """def answer(model, points, moon):
 """
 
 
-def _with(line: str, where: str = "    optimizer =") -> str:
-    return _LOOP.replace(where, f"    {line}\n{where}", 1)
-
-
-_MENDED = _with(
-    "device = next(model.parameters()).device\n    points, moon = points.to(device), moon.to(device)"
-)
+_MOVES_DATA = """    device = next(model.parameters()).device
+    points, moon = points.to(device), moon.to(device)
+"""
+_MENDED = _LOOP.replace("    optimizer =", f"{_MOVES_DATA}    optimizer =", 1)
 _MEETS = "is not on the expected device"
 
 

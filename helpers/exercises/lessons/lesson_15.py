@@ -27,17 +27,10 @@ _grad, _seed, _randn = torch.autograd.grad, torch.manual_seed, torch.randn
 
 _BACK = "Does a backward come to the block at all?"
 _OFTEN = "How often does a backward need what the block saved?"
-_BEGIN = """from torch.utils.checkpoint import checkpoint
-
-calls = []
-
-
-def block(t):
-    calls.append("call")
-    return t.{}()
-
-
-x = torch.tensor(2.0, requires_grad=True)"""
+_BEGIN = (
+    "from torch.utils.checkpoint import checkpoint\n\ncalls = []\n\n\ndef block(t):\n"
+    '    calls.append("call")\n    return t.{}()\n\n\nx = torch.tensor(2.0, requires_grad=True)'
+)
 TWICE = Lines(
     read="idea 3, and its reason",
     begins=tuple(map(_BEGIN.format, ("exp", "sigmoid", "sqrt", "tanh"))),

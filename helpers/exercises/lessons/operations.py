@@ -29,9 +29,7 @@ _OBJECT = re.compile(r"<(?:class ')?([\w.]+)[^<>]*>")
 
 
 def operations() -> Reader:
-    """Read the operations that are named, in any order: "exp", "mul", "add", another of torch's, LEAF
-    or SAVED.
-    """
+    """Read operations, in any order: "exp", "mul", "add", another of torch's, LEAF or SAVED."""
     wants = 'a list of the bold words of cards, such as ["pow", "sum"]'
     return Reader(wants, _read)
 
@@ -52,9 +50,7 @@ def _text(value: object) -> str:
 
 
 def _named(text: str) -> frozenset:
-    """Return the operations that one text names: an expression stands for the operation that it
-    ends in.
-    """
+    """Return the operations that a text names: an expression names the one that it ends in."""
     found = frozenset()
     for part in re.split(r"[;\n]", text):
         try:
