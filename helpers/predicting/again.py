@@ -2,8 +2,6 @@
 00 beside it, or one that was missed in a lesson (`Recall`).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from helpers.pace import comes_back, reviewed
@@ -73,5 +71,5 @@ class Again(Recall):
 def before(asked: Question) -> str:
     """Say what was guessed in lesson 00, if anything was, and where it is shown."""
     first = kind_of(asked).read(asked, kept()[PREDICTIONS].get(asked.id, {}).get("first", ""))
-    then = f"In lesson 00 you said {named(first)}. " if first else ""
-    return f"{then}Lesson {asked.settled} shows it."
+    shown = f"Lesson {asked.settled} shows it."
+    return f"In lesson 00 you said {named(first)}. {shown}" if first else shown

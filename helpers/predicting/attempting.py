@@ -1,7 +1,5 @@
 """Hold `attempt`, which prints how a few lines ended, whether they raised or not."""
 
-from __future__ import annotations
-
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.messages import in_one_line
 

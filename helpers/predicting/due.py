@@ -2,8 +2,6 @@
 hints or a second try; and choose from it what fits into ten minutes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -71,9 +69,7 @@ def due(sections: dict[str, dict[str, dict]]) -> list[Due]:
 
 
 def sitting(items: Iterable[Due]) -> list[Due]:
-    """Return what of these fits into one review, mixed: the first ones, as far as there is time,
-    and nothing long.
-    """
+    """Return what fits into one review, mixed: the first ones, as there is time; nothing long."""
     chosen, minutes = [], 0.0
     for item in items:
         if not item.is_long and minutes + item.minutes <= MOST:

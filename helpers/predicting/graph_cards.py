@@ -1,7 +1,5 @@
 """The cards of `draw`, as a live graph has them. tests/drawn_cards.py lays them out for a lesson."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 
@@ -27,24 +25,31 @@ class Card:
 def same_graph(graph: Graph, shown: dict, told: dict) -> bool:
     """Tell whether a live graph is the one that the cards were made from: its nodes, and its edges."""
     titles = {card["id"]: (card["title"], card["name"]) for card in shown["cards"]}
-    stored = Counter((titles[edge[0]], titles[edge[1]]) for edge in told["edges"].split())
     looks = [(card_of(node, i).title, node.name) for i, node in enumerate(graph.nodes)]
-    edges = [edge for edge in graph.edges if edge.target is not None]
-    return stored == Counter((looks[one.source], looks[one.target]) for one in edges)
+    stored, live = Counter(), Counter()
+    for source, target in told["edges"].split():
+        stored[titles[source], titles[target]] += 1
+    for edge in graph.edges:
+        if edge.target is not None:
+            live[looks[edge.source], looks[edge.target]] += 1
+    return stored == live
 
 
 def card_of(node: Node, number: int) -> Card:
     if node.is_leaf:
         return Card(node.name or NO_NAME, "requires grad", node.name, "leaf", number)
     title, rest = split(node.operation)
-    return Card(title, f"makes {node.name}" if node.name else rest, node.name, "op", number)
+    if node.name:
+        rest = f"makes {node.name}"
+    return Card(title, rest, node.name, "op", number)
 
 
 def label(card: dict, cards: list[dict]) -> str:
     """Return a card's title; where another one has the same, also what this one makes."""
     alike = [one for one in cards if one["title"] == card["title"]]
-    makes = card["name"] and len(alike) > 1
-    return f"{card['title']} (makes {card['name']})" if makes else card["title"]
+    if card["name"] and len(alike) > 1:
+        return f"{card['title']} (makes {card['name']})"
+    return card["title"]
 
 
 def split(operation: str) -> tuple[str, str]:
@@ -52,5 +57,5 @@ def split(operation: str) -> tuple[str, str]:
     at = operation.rfind("Backward")
     if at < 0:
         return operation, ""
-    at -= len("Function") if operation[:at].endswith("Function") else 0
-    return operation[:at], operation[at:]
+    title = operation[:at].removesuffix("Function")
+    return title, operation.removeprefix(title)

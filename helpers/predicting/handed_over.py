@@ -1,7 +1,5 @@
 """Write what a student may hand to a teacher, by choice: minutes and first guesses. Sends nothing."""
 
-from __future__ import annotations
-
 from helpers.lessons import listings
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.questions import every

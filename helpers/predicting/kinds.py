@@ -5,8 +5,6 @@ Each kind has the same five methods: `read` (the one form of a guess, "" where i
 (what is asked for, in words and as it is typed).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 
@@ -29,8 +27,7 @@ class Choose:
     """A guess is a letter, "b"."""
 
     def read(self, question: Question, guess: object) -> str:
-        letter = guarded(readers.choice(*question.letters).read, guess)
-        return letter if is_a(letter, str) else ""
+        return text_of(guarded(readers.choice(*question.letters).read, guess))
 
     def is_right(self, question: Question, guess: str) -> bool:
         return guess == question.right
@@ -50,8 +47,7 @@ class Number:
     """A guess is one number or several, "405, -0.5"."""
 
     def read(self, question: Question, guess: object) -> str:
-        is_text = is_a(guess, str)
-        found = numbers(guess) if is_text else guarded(readers.numbers().read, guess)
+        found = numbers(guess) if is_a(guess, str) else guarded(readers.numbers().read, guess)
         if is_a(found, Failed) or len(found) != question.count or None in found:
             return ""
         return ", ".join(f"{number:.12g}" for number in found)
@@ -65,10 +61,17 @@ class Number:
         return told_of(question, guess, self.is_right(question, guess), next(known, ""))
 
     def wanted(self, question: Question) -> str:
-        return "a number" if question.count == 1 else f"{question.count} numbers"
+        if question.count == 1:
+            return "a number"
+        return f"{question.count} numbers"
 
     def example(self, question: Question) -> str:
-        return f'"{", ".join("0" for _ in range(question.count))}"'
+        return f'"{", ".join(["0"] * question.count)}"'
+
+
+def text_of(guess: object) -> str:
+    """Return a guess that is a text; "" for anything else."""
+    return guess if is_a(guess, str) else ""
 
 
 def told_of(question: Question, guess: str, is_right: bool, reason: str) -> str:
@@ -102,10 +105,12 @@ class Draw:
     """A guess is pairs of cards, "AB BC BC": an edge from A to B, and two from B to C."""
 
     def read(self, question: Question, guess: object) -> str:
-        edges = guess.split() if is_a(guess, str) else []
+        edges = text_of(guess).split()
         cards = {card["id"] for card in question.shown["cards"]}
-        known = all(len(set(edge)) == 2 == len(edge) and set(edge) <= cards for edge in edges)
-        return " ".join(sorted(edges)) if known else ""
+        for edge in edges:
+            if len(edge) != 2 or edge[0] == edge[1] or not set(edge) <= cards:
+                return ""
+        return " ".join(sorted(edges))
 
     def is_right(self, question: Question, guess: str) -> bool:
         return not any(differences(question, guess))
@@ -134,9 +139,7 @@ def names(question: Question) -> dict[str, str]:
 
 
 def differences(question: Question, guess: str) -> tuple[list[str], list[str]]:
-    """Return the edges that a drawing lacks, and those that are too many; one that is turned round
-    counts as drawn.
-    """
+    """Return the edges that a drawing lacks or has too many; one turned round counts as drawn."""
     truth, mine = Counter(question.told["edges"].split()), Counter(guess.split())
     for edge in list(mine):
         if edge not in truth and edge[::-1] in truth:
@@ -148,13 +151,15 @@ class FindLine:
     """A guess is the number of a line, and perhaps the letter of a reason: "7", "7b"."""
 
     def read(self, question: Question, guess: object) -> str:
-        text = str(guess) if type(guess) is int else guess
-        found = LINE.fullmatch(text.strip()) if is_a(text, str) else None
+        if type(guess) is int:
+            guess = str(guess)
+        found = LINE.fullmatch(text_of(guess).strip())
         known = [nr for nr, line in enumerate(question.shown["lines"], 1) if line.strip()]
         if not found or int(found[1]) not in known:
             return ""
-        letter = found[2] if found[2] in question.shown["reasons"] else ""
-        return f"{int(found[1])}{letter}"
+        if found[2] not in question.shown["reasons"]:
+            return f"{int(found[1])}"
+        return f"{int(found[1])}{found[2]}"
 
     def is_right(self, question: Question, guess: str) -> bool:
         return LINE.fullmatch(guess)[1] == question.right
@@ -178,9 +183,10 @@ class Order:
     """A guess is the letters of the lines that are used, in order: "dabc"."""
 
     def read(self, question: Question, guess: object) -> str:
-        text = guess.strip() if is_a(guess, str) else ""
-        known = set(text) <= set(question.shown["lines"]) and len(set(text)) == len(text)
-        return text if known else ""
+        text = text_of(guess).strip()
+        if set(text) <= set(question.shown["lines"]) and len(set(text)) == len(text):
+            return text
+        return ""
 
     def is_right(self, question: Question, guess: str) -> bool:
         return outcome_of(question, guess)["isGood"]
@@ -188,7 +194,9 @@ class Order:
     def reply(self, question: Question, guess: str) -> str:
         found = outcome_of(question, guess)
         said = f"Your order: {found['says']} {'; '.join(found['facts'])}."
-        return f"{said} {question.takeaway}" if found["isGood"] else said
+        if found["isGood"]:
+            said = f"{said} {question.takeaway}"
+        return said
 
     def wanted(self, question: Question) -> str:
         lines = "; ".join(f"{letter}: {line}" for letter, line in question.shown["lines"].items())
@@ -207,8 +215,10 @@ class Explain:
     """A guess is a sentence or two. Nobody grades it."""
 
     def read(self, question: Question, guess: object) -> str:
-        text = " ".join(guess.split()) if is_a(guess, str) else ""
-        return text[:MANY] if len(text) >= FEW else ""
+        text = " ".join(text_of(guess).split())
+        if len(text) < FEW:
+            return ""
+        return text[:MANY]
 
     def is_right(self, question: Question, guess: str) -> bool:
         return True

@@ -1,16 +1,15 @@
 """`progress`: show what was guessed and solved so far, lesson by lesson, and what to look at again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
+from autograd_graphs.data import counted
 from helpers.answers import say
 from helpers.predicting.due import due, sitting
 from helpers.predicting.handed_over import written
 from helpers.predicting.kinds import KEY, kind_of
 from helpers.predicting.page import page
 from helpers.predicting.questions import Question, every
-from helpers.predicting.reviewing import HOW, is_reminded_here, remind, things_to_do
+from helpers.predicting.reviewing import is_reminded_here, remind, things_to_do
 from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count
 from helpers.progress_file import read as kept
 
@@ -49,51 +48,53 @@ class Progress:
     now: tuple[bool, ...]
     sections: dict[str, dict[str, dict]]
 
+    @property
+    def again(self) -> list[str]:
+        """What to look at again in all lessons."""
+        return [text for lesson in self.lessons for text in lesson.again]
+
     def __repr__(self) -> str:
         if not self.lessons:
             return self._quiz() or NOTHING
         rows = [COLUMNS, *[cells(lesson) for lesson in self.lessons]]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        again = [text for lesson in self.lessons for text in lesson.again]
-        if again:
+        if self.again:
             lines += ["", "Look again at:"]
-            lines += [f"  - {text}".replace("`", "") for text in again]
+            lines += [f"  - {text}".replace("`", "") for text in self.again]
         return "\n".join([*lines, *filter(None, [self._quiz(), self._due().replace("`", "")])])
 
     def _quiz(self) -> str:
-        """Return how many guesses of the quiz are kept, and how many were right once lesson 11 has told;
-        "" if none is kept.
-        """
+        """Say how many guesses of the quiz are kept, or were right; "" if none is kept."""
         then, now = share(sum(self.quiz), len(self.quiz)), share(sum(self.now), len(self.now))
         if self.now:
             return f"Quiz: right in lesson 00 {then}, right in lesson 11 {now}."
-        many = len(self.quiz)
-        kept_now = f"Quiz: {many} guess{'es' * (many > 1)} kept. Lesson 11 asks once more."
-        return kept_now if many else ""
+        if not self.quiz:
+            return ""
+        many = counted(len(self.quiz), "guess", "guesses")
+        return f"Quiz: {many} kept. Lesson 11 asks once more."
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         data = {"text/plain": repr(self)}
         if self.lessons:
-            again = [text for lesson in self.lessons for text in lesson.again]
             summary = [self._counts(), self._quiz(), self._due()]
-            data["text/html"] = page(self.sections, summary, again)
+            data["text/html"] = page(self.sections, summary, self.again)
         return data
 
     def _counts(self) -> str:
-        right, guesses, solved, tried = (
-            sum(getattr(lesson, name) for lesson in self.lessons)
-            for name in ("right", "guesses", "solved", "tried")
-        )
+        right = sum(lesson.right for lesson in self.lessons)
+        guesses = sum(lesson.guesses for lesson in self.lessons)
+        solved = sum(lesson.solved for lesson in self.lessons)
+        tried = sum(lesson.tried for lesson in self.lessons)
         first = f"Right at first guess: {share(right, guesses)}."
         return f"{first} Exercises solved: {share(solved, tried)}."
 
     def _due(self) -> str:
         """Say how much is due today; "" if nothing is, or if this cell has said so."""
-        asked = sitting(due(self.sections))
-        if not asked or is_reminded_here():
+        to_do = things_to_do(sitting(due(self.sections)))
+        if not to_do or is_reminded_here():
             return ""
-        return f"Today: {things_to_do(asked)}. {HOW}"
+        return f"Today: {to_do}"
 
 
 def progress(export: bool = False) -> Progress | None:
@@ -114,12 +115,13 @@ def progress(export: bool = False) -> Progress | None:
 
 
 def of_quiz(sections: dict[str, dict], when: str) -> tuple[bool, ...]:
-    """Tell of each guess of the quiz, that of lesson 00 ("first") or of lesson 11 ("now"), whether it was
-    right.
-    """
-    records = [(name, one.get(when)) for name, one in sections[PREDICTIONS].items()]
-    guesses = [(name, guess) for name, guess in records if name.startswith("quiz.") and guess]
-    return tuple(guess == KEY.get(name) for name, guess in guesses)
+    """Tell of each guess of the quiz, in lesson 00 ("first") or 11 ("now"), if it was right."""
+    found = []
+    for name, record in sections[PREDICTIONS].items():
+        guess = record.get(when)
+        if name.startswith("quiz.") and guess:
+            found.append(guess == KEY.get(name))
+    return tuple(found)
 
 
 def number_of(name: str) -> str:
@@ -135,8 +137,9 @@ def lesson(number: str, sections: dict[str, dict[str, dict]]) -> Lesson:
         return {name: record for name, record in records if number_of(name) == number}
 
     guesses, wrong = judged(of(PREDICTIONS))
-    players = [first for record in of(PLAYERS).values() for first in record.values()]
-    players = [first for first in players if first in ("right", "wrong")]
+    players = []
+    for record in of(PLAYERS).values():
+        players += [first for first in record.values() if first in ("right", "wrong")]
     tries = of(EXERCISES)
     tried = [name for name, record in tries.items() if record.get("tries") or record.get("solved")]
     solved = [name for name in tried if tries[name].get("solved") is True]
@@ -155,17 +158,22 @@ def judged(records: dict[str, dict]) -> tuple[int, list[str]]:
     """Return how many guesses there are on questions that have an answer, and the wrong ones as
     texts, those first of which the student was sure.
     """
-    asked = [(one, records[name]) for name, one in every().items() if name in records]
-    made = [(one, record, kind_of(one).read(one, record.get("first", ""))) for one, record in asked]
-    made = [(one, record, guess) for one, record, guess in made if guess and one.right]
-    wrong = [(one, record) for one, record, guess in made if not kind_of(one).is_right(one, guess)]
+    made, wrong = 0, []
+    for name, asked in every().items():
+        record, kind = records.get(name, {}), kind_of(asked)
+        guess = kind.read(asked, record.get("first", ""))
+        if guess and asked.right:
+            made += 1
+            if not kind.is_right(asked, guess):
+                wrong.append((asked, record))
     wrong.sort(key=lambda pair: pair[1].get("sure") is not True)
-    return len(made), [titled(one, record) for one, record in wrong]
+    return made, [titled(asked, record) for asked, record in wrong]
 
 
 def titled(asked: Question, record: dict) -> str:
     """Return how a question is named in a list."""
-    return f"{asked.id}, {asked.title}" + (" (you were sure)" if record.get("sure") is True else "")
+    name = f"{asked.id}, {asked.title}"
+    return f"{name} (you were sure)" if record.get("sure") is True else name
 
 
 def cells(lesson: Lesson) -> tuple[str, ...]:

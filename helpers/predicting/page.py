@@ -2,8 +2,6 @@
 question and exercise. Links lead to the notebooks; colours follow the theme, and signs say the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -51,17 +49,18 @@ def page(sections: dict[str, dict[str, dict]], summary: Iterable[str], again: li
 def row(listing: Listing, sections: dict[str, dict[str, dict]], today: list[Due]) -> str:
     """Return a lesson as a row: a link, its marks, and how much of it is due."""
     number, names = listing.number, {item.name for item in today}
-    rounds = [one for one in every().values() if one.id.startswith(number)]
-    guessed = [
-        mark(one.id, one.title, of_round(one, sections[PREDICTIONS]), names) for one in rounds
-    ]
-    records = sections[EXERCISES]
-    ids = [one.id for one in exercises(number) if is_in_lesson(one.id)]
-    tried = [mark(name, "exercise", of_exercise(name, records), names) for name in ids]
+    guessed, tried, again = "", "", ""
+    for one in every().values():
+        if one.id.startswith(number):
+            guessed += mark(one.id, one.title, of_round(one, sections[PREDICTIONS]), names)
+    for one in exercises(number):
+        if is_in_lesson(one.id):
+            tried += mark(one.id, "exercise", of_exercise(one.id, sections[EXERCISES]), names)
     many = len([item for item in today if item.lesson == number])
-    again = f'<span class="progress-due">{many} due</span>' if many else ""
+    if many:
+        again = f'<span class="progress-due">{many} due</span>'
     link = f'<a href="{safe(listing.link)}"><b>{number}</b> {safe(listing.title)}</a>'
-    cells = "".join(f"<td>{content}</td>" for content in ("".join(guessed), "".join(tried), again))
+    cells = f"<td>{guessed}</td><td>{tried}</td><td>{again}</td>"
     return f'<tr><th scope="row">{link}</th>{cells}</tr>'
 
 
@@ -70,7 +69,9 @@ def of_round(asked: Question, records: dict[str, dict]) -> str:
     record = records.get(asked.id, {})
     if not kind_of(asked).read(asked, record.get("first", "")):
         return "open"
-    return "missed" if asked.right and is_wrong(asked, record) else "right"
+    if asked.right and is_wrong(asked, record):
+        return "missed"
+    return "right"
 
 
 def of_exercise(name: str, records: dict[str, dict]) -> str:

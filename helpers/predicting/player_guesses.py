@@ -4,8 +4,6 @@ They stand in the progress file, under the lesson whose notebook runs. A server 
 to the kernel in the variable JPY_SESSION_NAME; without that nothing is kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os
@@ -28,7 +26,9 @@ def keep(film: str, content: object) -> None:
     name = f"{hashlib.sha256(film.encode()).hexdigest()[:8]}:{content['frame']}"
 
     def added(record: dict) -> dict:
-        return record if len(record) >= MOST else {name: right} | record
+        if len(record) >= MOST:
+            return record
+        return {name: right} | record
 
     with contextlib.suppress(NotKept):
         change(PLAYERS, lesson, added)

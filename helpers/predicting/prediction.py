@@ -2,8 +2,6 @@
 the first one, and answer it once the cell that settles it has run.
 """
 
-from __future__ import annotations
-
 import json
 from html import escape
 from pathlib import Path
@@ -15,12 +13,11 @@ from traitlets import Bool, Dict, Unicode
 
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import is_a
 from helpers.answers import Card, show
 from helpers.pace import answered_today
 from helpers.predicting import ran
 from helpers.predicting.graph_cards import same_graph
-from helpers.predicting.kinds import kind_of, lines_of, named
+from helpers.predicting.kinds import kind_of, lines_of, named, text_of
 from helpers.predicting.questions import Question, every, question
 from helpers.progress_file import PREDICTIONS, NotKept, change
 from helpers.progress_file import read as kept
@@ -81,7 +78,9 @@ class Prediction(anywidget.AnyWidget):
 
     def _changed(self) -> str:
         """Say so where the next cell draws another graph than the cards of `draw` were made from."""
-        graph = ran.graph_of(self.asked, self._cell) if self.asked.kind == "draw" else None
+        if self.asked.kind != "draw":
+            return ""
+        graph = ran.graph_of(self.asked, self._cell)
         if graph is None or same_graph(graph, self.asked.shown, self.asked.told):
             return ""
         return "The cell below draws another graph now. This answer is about the first one."
@@ -110,10 +109,11 @@ class Prediction(anywidget.AnyWidget):
             return f"{name}: your guess, {self.kind.wanted(self.asked)}. Without buttons: {call}"
         if self.answer is not None:
             return f"{name}: {self.kind.reply(self.asked, self.choice)}"
-        then = "Now run the next cell."
+        said, then = "Kept.", "Now run the next cell."
         if self.asked.settled:
             then = f"Lesson {self.asked.settled} settles it."
-        said = f"You said {named(self.choice)}." if self.asked.kind in GUESSED else "Kept."
+        if self.asked.kind in GUESSED:
+            said = f"You said {named(self.choice)}."
         return f"{name}: {said} {then}"
 
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
@@ -147,9 +147,8 @@ def find_line(name: str, program: str = "", line: object = None) -> Prediction |
     `program` is what one reads where no widget is; `line` gives the answer without buttons:
     find_line("07.f1", line=4).
     """
-    asked = question(name) if is_a(name, str) else None
-    lines = program.strip().split("\n") if is_a(program, str) and program.strip() else []
-    if lines and asked and lines != asked.shown.get("lines", lines):
+    asked, lines = question(name), text_of(program).strip().split("\n")
+    if lines != [""] and asked and lines != asked.shown.get("lines", lines):
         print(f"{name}: you changed this program. The question is about the one in the lesson.")
     return ask("find_line", name, line)
 
@@ -173,7 +172,7 @@ def explain(name: str, words: object = None) -> Prediction | None:
 
 def ask(call: str, name: object, guess: object) -> Prediction | None:
     """Ask a question for one of the five calls; say so where it cannot be asked like that."""
-    asked = question(name) if is_a(name, str) else None
+    asked = question(name)
     if asked is None:
         unclear(f"There is no question {describe(name)}. {nearest(name)}")
         return None
@@ -181,12 +180,12 @@ def ask(call: str, name: object, guess: object) -> Prediction | None:
         unclear(f'{asked.id} needs another call: {call_of(asked)}("{asked.id}")')
         return None
     kind = kind_of(asked)
-    read_guess = "" if guess is None else kind.read(asked, guess)
-    if guess is not None and not read_guess:
-        given = (
-            f"I was given {describe(guess)}, and it asks for {kind.wanted(asked)}: {typed(asked)}"
-        )
-        unclear(f"{asked.id}: {given}")
+    read_guess = ""
+    if guess is not None:
+        read_guess = kind.read(asked, guess)
+        if not read_guess:
+            given = f"I was given {describe(guess)}, and it asks for {kind.wanted(asked)}"
+            unclear(f"{asked.id}: {given}: {typed(asked)}")
     return Prediction(asked, ran.running_cell(), read_guess)
 
 
@@ -208,8 +207,9 @@ def unclear(text: str) -> None:
 
 def nearest(name: object) -> str:
     """Say which questions there are in the lesson that was meant."""
-    lesson = name.partition(".")[0] if is_a(name, str) else ""
-    lesson = "00" if lesson == "quiz" else lesson  # the quiz stands there
+    lesson = text_of(name).partition(".")[0]
+    if lesson == "quiz":  # it stands there
+        lesson = "00"
     there = [one for one in every() if one.startswith(lesson)] or list(every())
     if not there:
         return "No lesson has one yet."
@@ -233,9 +233,7 @@ def answer_of(asked: Question) -> dict[str, Any]:
 
 
 def slot(asked: Question) -> str:
-    """Return the place in a page where a question is asked: what its script needs, and what is said
-    where no script runs.
-    """
+    """Return the place where a page asks a question: for its script, and for where none runs."""
     answer = None if asked.settled else answer_of(asked)
     data = json.dumps(asked_of(asked) | {"answer": answer}, ensure_ascii=False)
     data = data.replace("<", "\\u003c")

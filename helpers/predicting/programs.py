@@ -1,7 +1,5 @@
 """Run the small programs of `find_line` and `order` in a namespace of their own, and say what came."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,9 +16,7 @@ MOST = 10_000  # lines that may run: more of them never end
 
 @dataclass(frozen=True)
 class Outcome:
-    """Hold what a program did: the lines it printed, how it failed ("" if it did not), and at which
-    of its lines (0).
-    """
+    """Hold the lines that a program printed, how it failed ("" if not), and at which line (0)."""
 
     printed: tuple[str, ...] = ()
     error: str = ""
@@ -48,9 +44,7 @@ def outcome(program: str, after: str = "") -> Outcome:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Give random numbers from the same start each time, and grad mode on; both are as before
-    afterwards.
-    """
+    """Give the same random numbers each time, and grad mode on; both are as before afterwards."""
     with torch.random.fork_rng([]), torch.enable_grad():
         torch.manual_seed(0)
         yield
@@ -72,7 +66,8 @@ def failed_at(error: Exception) -> int:
     """Return the innermost line of the program that an error passed."""
     line, trace = 0, error.__traceback__
     while trace:
-        line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == NAME else line
+        if trace.tb_frame.f_code.co_filename == NAME:
+            line = trace.tb_lineno
         trace = trace.tb_next
     return line
 
@@ -80,7 +75,7 @@ def failed_at(error: Exception) -> int:
 def with_line(program: str, number: int, line: str) -> str:
     """Return a program with another text in place of one line, counted from 1; "" takes it away."""
     lines = program.split("\n")
-    lines[number - 1 : number] = line.split("\n") if line else []
+    lines[number - 1 : number] = [line] if line else []
     return "\n".join(lines)
 
 

@@ -5,8 +5,6 @@ by its id. Where a front end gives other ids, or none, the cell of the question 
 id than ours: there the code of a cell tells which one it is.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from typing import Any
@@ -40,9 +38,7 @@ def call_after_runs(question: Question, told: Callable[[], None]) -> None:
 
 
 def has_run(question: Question, asked_in: str) -> bool:
-    """Tell whether the cell that answers a question has run; the question itself was asked in a
-    cell with the id `asked_in`.
-    """
+    """Tell whether the cell that answers a question has run; cell `asked_in` asked it."""
     if asked_in == question.cell:
         return question.run in _cells
     return bool(question.code) and question.code in _codes

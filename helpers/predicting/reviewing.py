@@ -1,7 +1,5 @@
 """`review`: ask again what was missed, as it becomes due; and say at the top of a lesson what is."""
 
-from __future__ import annotations
-
 import re
 
 from IPython.display import display
@@ -26,7 +24,6 @@ from helpers.progress_file import EXERCISES, trouble
 from helpers.progress_file import read as kept
 
 ELSEWHERE = re.compile(r"\b(the case|picture)\b")  # a question that says so leans on its lesson
-HOW = "Run `review()`."
 PLAYER = re.compile(r" *Then click into the player.*", re.DOTALL)
 _reminded: list[object] = []  # the number of the cell that said what is due
 
@@ -54,7 +51,7 @@ def review(name: object = None, answer: object = None) -> None:
 
 def answer_one(name: object, answer: object) -> None:
     """Take an answer without buttons."""
-    asked = question(name) if is_a(name, str) else None
+    asked = question(name)
     if asked is None or not asked.right:
         unclear(f"There is no question {describe(name)} to review. review() asks what is due.")
         return
@@ -69,9 +66,9 @@ def answer_one(name: object, answer: object) -> None:
 def opening(found: list[Due], asked: list[Due], all_of_it: list[Due]) -> Card:
     """Say what comes now, and what waits."""
     lines = [*coming(asked), *later(found, asked, all_of_it), *odd_dates(found), *long_one(found)]
-    word = "Review" if found else "Nothing is due"
+    look, word = ("partly", "Review") if found else ("right", "Nothing is due")
     body = "\n".join(lines)
-    return Card("partly" if found else "right", word, "", body, fold(f"{word}. {' '.join(lines)}"))
+    return Card(look, word, "", body, fold(f"{word}. {' '.join(lines)}"))
 
 
 def coming(asked: list[Due]) -> list[str]:
@@ -173,10 +170,12 @@ def _cell() -> object:
 
 
 def reminder() -> str:
-    asked = sitting(due(kept()))
-    return f"{things_to_do(asked)}. {HOW}" if asked else ""
+    return things_to_do(sitting(due(kept())))
 
 
 def things_to_do(asked: list[Due]) -> str:
-    """Say how much there is to review: "3 things to look at again, about 5 minutes"."""
-    return f"{counted(len(asked), 'thing')} to look at again, about {minutes(asked)}"
+    """Say what there is to review: "3 things to look at again, …"; "" if there is nothing."""
+    if not asked:
+        return ""
+    things = counted(len(asked), "thing")
+    return f"{things} to look at again, about {minutes(asked)}. Run `review()`."

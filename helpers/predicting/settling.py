@@ -1,9 +1,6 @@
 """`mended` and `run_order`: run what `find_line` and `order` asked about, and show what comes."""
 
-from __future__ import annotations
-
 from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import is_a
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.prediction import nearest, unclear
 from helpers.predicting.programs import cured, in_this_order, outcome
@@ -49,7 +46,7 @@ def print_order(title: str, asked: Question, letters: str) -> None:
 
 def found(name: str, kind: str) -> Question | None:
     """Return the question of this name and kind; say so where there is none."""
-    asked = question(name) if is_a(name, str) else None
+    asked = question(name)
     if asked is None or asked.kind != kind:
         unclear(f"There is no `{kind}` with the id {describe(name)}. {nearest(name)}")
         return None
