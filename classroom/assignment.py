@@ -84,7 +84,12 @@ def named(numbers):
 
 def make(name, numbers, folder, root=ROOT):
     """Write the assignment into `folder`; return the ids of exercises that cannot be graded."""
-    made = [source(number, lessons(root)[number]) for number in numbers]
+    titles, cells, left_out = [], [], []
+    for number in numbers:
+        title, asked, not_asked = source(number, lessons(root)[number])
+        titles.append(title)
+        cells += asked
+        left_out += not_asked
     folder.mkdir(mode=0o700, exist_ok=True)
     config = folder / "nbgrader_config.py"
     if not config.exists():
@@ -92,10 +97,7 @@ def make(name, numbers, folder, root=ROOT):
     (folder / "handed_in" / name).mkdir(parents=True, exist_ok=True)
     path = folder / "source" / name / f"{name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
-    titles = ", ".join(title for title, _, _ in made)
-    cells = [cell for _, cells, _ in made for cell in cells]
-    left_out = [id for _, _, left_out in made for id in left_out]
-    nbformat.write(_notebook(titles, cells, left_out), path)
+    nbformat.write(_notebook(", ".join(titles), cells, left_out), path)
     failed = nbgrader(folder, "generate_assignment", name, "--force")
     if failed:
         sys.exit(failed)
@@ -112,9 +114,10 @@ def nbgrader(folder, *arguments):
     call = [sys.executable, "-m", "nbgrader", *arguments, "--log-level=WARN"]
     environment = {**os.environ, "PATH": path}
     done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True)
+    if done.returncode == 0:
+        return ""
     said = (done.stderr or done.stdout).strip().splitlines()[-15:]
-    failed = f"nbgrader {' '.join(arguments)} did not work:"
-    return "\n".join([failed, *said]) if done.returncode else ""
+    return "\n".join([f"nbgrader {' '.join(arguments)} did not work:", *said])
 
 
 def _notebook(titles, cells, left_out):
@@ -132,9 +135,12 @@ def source(number, master):
     notebook = nbformat.read(master, as_version=4)
     asked = _asked(notebook)
     apart = separable(source_of(number))
-    here = [one for one in exercises(number) if one.id in asked]
-    left_out = [one.id for one in here if one.reader.cases and one.id not in apart]
-    cells = [cell for one in here if one.id not in left_out for cell in _cells(one, *asked[one.id])]
+    cells, left_out = [], []
+    for one in exercises(number):
+        if one.id in asked and one.reader.cases and one.id not in apart:
+            left_out.append(one.id)
+        elif one.id in asked:
+            cells += _cells(one, *asked[one.id])
     title = notebook.cells[0].source.splitlines()[0].strip("# ")
     return title, cells, left_out
 

@@ -121,7 +121,9 @@ def place_of(grade_id):
 def write(rows, path):
     """Write the table and return where it is."""
     ids = list(rows[0]["points"]) if rows else []
-    heads = [text for id in ids for text in (id, f"{id}: why")]
+    heads = []
+    for id in ids:
+        heads += [id, f"{id}: why"]
     path.parent.mkdir(exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as opened:
         table = csv.writer(opened)

@@ -21,8 +21,10 @@ def taken(answer, reader=None):
             return {"kind": "reading", "value": written(reader.read(answer))}
         return {"kind": "value", "value": written(_plain(answer))}
     except NotRead as error:
-        why = f"; {error}" if error.args else ""
-        return {"kind": "unread", "text": f"{describe(answer)}{why}"}
+        text = describe(answer)
+        if error.args:
+            text += f"; {error}"
+        return {"kind": "unread", "text": text}
 
 
 def _plain(answer):
@@ -61,8 +63,10 @@ def read(value):
         return Ours(*map(read, parts))
     if kind == "dots":
         return ...
-    if kind in ("tuple", "set"):
-        return (tuple if kind == "tuple" else frozenset)(map(read, parts))
+    if kind == "tuple":
+        return tuple(map(read, parts))
+    if kind == "set":
+        return frozenset(map(read, parts))
     raise ValueError(f"{kind!r} is no kind of value")
 
 

@@ -9,6 +9,8 @@ import re
 
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from autograd_graphs.data import counted
+
 MOST_CELLS, LONGEST = 300, 50_000  # of a submission; characters of a cell
 POINTS = {"easy": 1, "medium": 2, "harder": 3, "hard": 3, "build": 4, "the last one": 5}
 
@@ -33,15 +35,16 @@ def described(cell, kind, id, points=None):
 
 def points_cell(id, points):
     """Return the cell to which nbgrader gives the points of an exercise; it runs nothing."""
-    text = f"# {id} · {points} point{'' if points == 1 else 's'}: leave this cell as it is."
+    text = f"# {id} · {counted(points, 'point')}: leave this cell as it is."
     return described(new_code_cell(text), "points", id, points)
 
 
 def place(cell):
     """Return what a cell is for and of which exercise, ("answer", "03.1"); ("", "") for any other."""
     book = cell.metadata.get("nbgrader")
-    id = book.get("grade_id") if isinstance(book, dict) else None
-    kind, _, number = id.partition("-") if isinstance(id, str) else ("", "", "")
+    if not isinstance(book, dict) or not isinstance(book.get("grade_id"), str):
+        return "", ""
+    kind, _, number = book["grade_id"].partition("-")
     return (kind, number.replace("-", ".")) if number else ("", "")
 
 
@@ -90,7 +93,9 @@ def _by_exercise(submission, numbers):
 def statement(text, id):
     """Return a statement without what stands above it, such as how to ask for a hint."""
     begin = re.search(rf"^(?:\*\*|#+ ){re.escape(id)}\b", text, re.MULTILINE)
-    return text[begin.start() if begin else 0 :].strip()
+    if begin:
+        text = text[begin.start() :]
+    return text.strip()
 
 
 def text_cell(text, id):

@@ -102,6 +102,9 @@ def _walls(folder, limits):
     user = ["--uid", USER, "--gid", USER, "--disable-userns"]
     if root:  # a user of its own in truth: setpriv takes over, and these two are gone with it
         user = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    environment = []
+    for name, value in _environment().items():
+        environment += ["--setenv", name, value]
     return [
         *("bwrap", *apart[root:], "--unshare-cgroup-try", *user),
         *("--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"),
@@ -113,7 +116,7 @@ def _walls(folder, limits):
         *_room("/tmp", limits),
         *_python(),  # which may lie in /tmp itself
         *("--ro-bind", str(folder), "/course", "--remount-ro", "/", "--chdir", "/tmp"),
-        *(part for pair in _environment().items() for part in ("--setenv", *pair)),
+        *environment,
     ]
 
 

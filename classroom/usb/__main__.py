@@ -6,8 +6,6 @@ Needs the network, since pip fetches the wheels; they are kept in build/wheels f
 Writes the folder whole or not at all. Needs neither torch nor helpers itself.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import importlib.util
@@ -116,7 +114,7 @@ def fetched(systems: list[System], index: str, cuda: bool) -> dict[System, list[
 def copy_wheels(wheels: dict[System, list[Path]], folder: Path) -> None:
     """Put the wheels of all systems into one folder: as further links where the disk has those."""
     folder.mkdir()
-    for wheel in {wheel for found in wheels.values() for wheel in found}:
+    for wheel in set().union(*wheels.values()):
         try:
             os.link(wheel, folder / wheel.name)
         except OSError:
@@ -206,10 +204,12 @@ def megabytes(paths: list[Path]) -> str:
 def sizes(out: Path) -> str:
     """Return what was written where, and how large each part is."""
     parts = sorted(path for path in out.iterdir() if path.is_dir())
-    files = {part: [path for path in part.rglob("*") if path.is_file()] for part in parts}
-    each = ", ".join(f"{part.name}/ {megabytes(found)}" for part, found in files.items())
-    whole = megabytes([path for path in out.rglob("*") if path.is_file()])
-    return f"{out}: {whole} ({each}). Copy all of it to a stick; README.txt says the rest."
+    each = ", ".join(f"{part.name}/ {size_of(part)}" for part in parts)
+    return f"{out}: {size_of(out)} ({each}). Copy all of it to a stick; README.txt says the rest."
+
+
+def size_of(folder: Path) -> str:
+    return megabytes([path for path in folder.rglob("*") if path.is_file()])
 
 
 if __name__ == "__main__":

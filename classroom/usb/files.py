@@ -1,7 +1,5 @@
 """Which files are the course: those that git knows, as they stand; without git, all that .gitignore lets be."""
 
-from __future__ import annotations
-
 import subprocess
 from fnmatch import fnmatch
 from pathlib import Path
@@ -12,7 +10,8 @@ GIT = (".git", ".gitmodules")
 def course_files(root: Path) -> list[str]:
     """Return the paths of the course's files, relative to `root`, with slashes."""
     names = by_git(root)
-    names = not_ignored(root) if names is None else names
+    if names is None:
+        names = not_ignored(root)
     return sorted(name for name in names if (root / name).is_file())
 
 

@@ -1,7 +1,5 @@
 """The systems that a stick can serve: a name such as windows-3.12, the wheels it takes, its markers."""
 
-from __future__ import annotations
-
 import platform
 import re
 import sys

@@ -5,8 +5,6 @@ what only Windows needs. Therefore pip is only asked for single pins here; which
 themselves say (their Requires-Dist), read with the other system's markers.
 """
 
-from __future__ import annotations
-
 import email
 import subprocess
 import sys
@@ -160,7 +158,8 @@ def by_pip(folder: Path, index: str = "") -> Fetch:
         command += ["--disable-pip-version-check", "--retries=2", "--dest", str(folder)]
         command += ["--only-binary=:all:", "--implementation=cp", f"--python-version={python}"]
         command += [f"--platform={one}" for one in system.platforms()]
-        command += ["--extra-index-url", index] if index else []
+        if index:
+            command += ["--extra-index-url", index]
         command += [f"{pin.name}{pin.specifier}" for pin in pins]
         ran = subprocess.run(command, capture_output=True, text=True, errors="replace")
         if ran.returncode:
