@@ -5,8 +5,6 @@ backward, graphs to draw and tables to fill in.
 Needs Chromium, which prints them; says what to do by hand where there is none.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

@@ -5,8 +5,6 @@ Writes nothing itself. What a lesson's code writes goes into a folder that is go
 of your own notebook runs beside it.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import signal

@@ -5,8 +5,6 @@ Reads the notebooks and the pictures beside them; writes only what -o names. Not
 is fetched.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

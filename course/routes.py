@@ -3,8 +3,6 @@
 The tables are the data: what stands in them is what `make present ROUTE=day` shows.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

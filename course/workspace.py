@@ -88,7 +88,9 @@ def sync(root=ROOT, only=None, into=None):
     work.mkdir(parents=True, exist_ok=True)
     given = read_manifest(work)
     masters = [path for number, path in lessons(root).items() if only in (None, number)]
-    lines = [line for master in masters for line in hand_out(master, work, given, into)]
+    lines = []
+    for master in masters:
+        lines += hand_out(master, work, given, into)
     copy_pictures(root / "figs", work / "figs")
     write_json(work / MANIFEST, given)
     return lines

@@ -1,7 +1,5 @@
 """Hold a lesson that is being presented: its copy in memory, its kernel, and what came of each cell."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import time

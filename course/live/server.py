@@ -4,8 +4,6 @@ Whoever enters by the address in the terminal, which works once, gets a cookie; 
 address answers 403. There is no other way to the kernel than the few orders of `Channel`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import json
