@@ -86,7 +86,8 @@ function fitStage(slide, note) {
   const best = bestForm(slide, parts);
   arrange(slide, parts, best);
   note(best.size ? "code" : culprit(parts), best.size, 20);
-  if (best.covers === true && parts.stage.dataset.kind === "text") largest(CODE, parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
+  const isNumber = parts.texts.length === 1 && /^[-\d.,e()[\] ]{1,36}$/.test(parts.texts[0].textContent.trim()); // the point of its slide
+  if (best.covers === true && parts.stage.dataset.kind === "text") largest(isNumber ? [60, ...CODE] : CODE, parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
   delete slide.dataset.moves;
   if (best.covers === true && parts.stage.dataset.kind === "picture" && parts.votes) moveOptions(slide, parts, best);
   if (parts.votes && best.form === "row") for (const one of every(".drawn:has(svg.graph)", slide)) leaveOptions(one);
@@ -175,11 +176,13 @@ function fitPlayers(out, high) {
 
 // The picture of a lab is as large as what is seen of it allows. A graph too low under its boxes stands beside them.
 function comeNear({ svg, film, room }) {
-  const [right, up] = film.aside || [0, Infinity], margin = 4;
-  room.classList.toggle("is-low", Boolean(film.aside));
+  const isLow = Boolean(film.aside) && !isUpright(), margin = 4;
+  const [right, up] = isLow ? film.aside : [0, Infinity];
+  room.classList.toggle("is-low", isLow);
   for (const mark of svg.children) {
     const box = mark.getBBox();
     if (box.y + box.height > up) mark.setAttribute("transform", `translate(${right} ${-up})`);
+    else mark.removeAttribute("transform");
   }
   const { x, y, width, height } = svg.getBBox(), [wide, high] = [width + 2 * margin, height + 2 * margin];
   if (!width) return;
