@@ -46,7 +46,7 @@ def role(cell: NotebookNode) -> str:
 def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
     """Return the slides of a lesson, in order."""
     made: list[Slide] = []
-    title, case = "Slide", ""
+    title, case = "Slide", []
     for group in grouped(cells):
         if made and is_said(group):
             words = "".join(faces.text(cell.source) for cell in group)
@@ -56,7 +56,7 @@ def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
         if new:
             title = new[-1].title
         if role(group[0]) == "case":
-            case = "\n".join(cell.source for cell in with_role(group, "run"))
+            case = with_role(group, "run")
         made += new
     return made
 
@@ -84,7 +84,9 @@ def is_exercise(cell: NotebookNode) -> bool:
     return role(cell) == "exercise" and CASE not in cell.source
 
 
-def slides_of(group: list[NotebookNode], faces: Faces, title: str, case: str) -> list[Slide]:
+def slides_of(
+    group: list[NotebookNode], faces: Faces, title: str, case: list[NotebookNode]
+) -> list[Slide]:
     """Return the slides of one group of cells; `title` is the one before, `case` its program."""
     if group[0].metadata.course.get("slide", {}).get("skip"):
         return []  # it says why: what only a reader at a keyboard needs
@@ -161,10 +163,12 @@ def case_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     return made + left_over(group, [group[0], *runs] if runs else [], faces, title)
 
 
-def solved_slide(group: list[NotebookNode], solved: Exercise, faces: Faces, case: str) -> Slide:
+def solved_slide(
+    group: list[NotebookNode], solved: Exercise, faces: Faces, case: list[NotebookNode]
+) -> Slide:
     """Return the slide that closes the case: its program, then the mended one, new lines marked."""
     given = next(iter(FENCE.findall(group[0].source)), "").strip("`").removeprefix("python\n")
-    broken = (given or case).strip("\n")
+    broken = (given or "\n".join(cell.source for cell in case)).strip("\n")
     own = group[0].metadata.course.get("slide", {})
     mended, old = COMMENT.sub("", solved.solution).strip("\n"), given
     if len(own.get("mend", [])) == 2:
@@ -172,7 +176,9 @@ def solved_slide(group: list[NotebookNode], solved: Exercise, faces: Faces, case
     rows, old = enumerate(mended.split("\n"), 1), (old or mended).split("\n")
     new = {nr for nr, line in rows if line not in old and not line.startswith("def ")}
     printed = group[1].metadata.course.get("printed", "")
-    printed = faces.printed(printed, "stdout") if printed else ""
+    before = value_of(case[-1]) if case and printed else ""
+    if printed:
+        printed = faces.printed(f"{before} → {printed}".removeprefix(" → "), "stdout")
     told = "<p>Let somebody say which line has to change, and into what.</p>"
     return Round(
         title="The case again",
@@ -186,6 +192,12 @@ def solved_slide(group: list[NotebookNode], solved: Exercise, faces: Faces, case
         takeaway=faces.line(solved.principle[:1].upper() + solved.principle[1:]),
         drawing=slide_graph(group[1].metadata.course.get("graph", "")),
     )
+
+
+def value_of(run: NotebookNode) -> str:
+    """Return the value at which a cell ended; "" where it has none, or one of several lines."""
+    values = [output.data.get("text/plain", "") for output in run.outputs if "data" in output]
+    return values[-1] if values and "\n" not in values[-1] else ""
 
 
 def exercises(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
@@ -224,7 +236,7 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             run=runs[0].id if runs else "",
             result=result,
             options=tuple((letter, faces.line(words)) for letter, words in options.items()),
-            right=asked.right if asked and asked.letters else "",
+            right=asked.right if asked and (asked.letters or asked.kind == "find_line") else "",
             is_voted=bool(options) and not (asked and asked.kind == "draw"),
             swaps=bool(asked) and asked.kind in ("find_line", "order"),
             is_question=True,

@@ -197,7 +197,7 @@ addEventListener("player-fits", ({ detail }) => {
 // Beside each action of a lab: which press it was, from its start. Where the list has no room a short name stands for it.
 function numberPresses({ actions, trail, start, room }) {
   const pressed = trail.slice(start.length).map(([, action]) => action);
-  const names = room.closest("section")?.dataset.moves?.split("|") || [];
+  const names = room.closest("section")?.dataset.names?.split("|") || [];
   actions.forEach((button, at) => {
     button.dataset.nr = pressed.flatMap((action, nr) => (action === at ? [nr + 1] : [])).join(" ");
     if (!names[at] || button.querySelector(".move")) return;

@@ -95,6 +95,7 @@ async function showResult({ cell, out, slide }, { html, kind, state }) {
   out.dispatchEvent(new Event("play-all", { bubbles: true }));
   const holder = out.closest(".stage, .cell");
   if (holder) holder.dataset.kind = kind;
+  if (slide.dataset.walks) walk(slide, +slide.dataset.step); // what was pressed in a lab stays pressed
   await Promise.all(every("img", out).map((one) => one.decode().catch(() => null)));
   if (state !== "running") refit(slide);
   else grows(out);
@@ -148,7 +149,7 @@ function edit() {
   look(slide, !slide.matches(".lab")); // where an output stands over the code
   const area = document.createElement("textarea");
   const before = cells[box.cell].source;
-  Object.assign(area, { value: before, spellcheck: false, className: "typing", ariaLabel: "Code of this slide" });
+  Object.assign(area, { value: before, wrap: "off", spellcheck: false, className: "typing", ariaLabel: "Code of this slide" });
   area.style.fontSize = getComputedStyle(source).fontSize;
   const grow = () => {
     area.rows = area.value.split("\n").length;
