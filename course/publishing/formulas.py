@@ -17,16 +17,8 @@ from course.publishing.tex import Macros, Unread, plain_tex
 
 LIMITED = {"lim", "max", "min", "sup", "inf", "det", "gcd", "Pr", "argmin", "argmax"}
 BELOW = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
-ALPHABETS = {
-    "bold": "BOLD",
-    "italic": "ITALIC",
-    "bold-italic": "BOLD ITALIC",
-    "double-struck": "DOUBLE-STRUCK",
-    "script": "SCRIPT",
-    "fraktur": "FRAKTUR",
-    "sans-serif": "SANS-SERIF",
-    "monospace": "MONOSPACE",
-}
+ALPHABETS = ("bold", "italic", "bold-italic", "double-struck", "script", "fraktur")
+ALPHABETS += ("sans-serif", "monospace")
 THIN = "0.167em"
 
 
@@ -64,9 +56,10 @@ def element(tex: str, display: str) -> Element:
 
 def spell(part: Element) -> None:
     """Write letters of another alphabet as its characters: browsers read no `mathvariant`."""
-    alphabet = ALPHABETS.get(part.get("mathvariant", ""))
-    if alphabet and part.text:
-        part.text = "".join(letter(sign, alphabet) for sign in part.text)
+    alphabet = part.get("mathvariant")
+    if alphabet in ALPHABETS and part.text:
+        called = alphabet.upper().replace("BOLD-", "BOLD ")  # by Unicode
+        part.text = "".join(letter(sign, called) for sign in part.text)
         del part.attrib["mathvariant"]
 
 

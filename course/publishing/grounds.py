@@ -27,10 +27,12 @@ def _with_ground(picture: re.Match) -> str:
     except (binascii.Error, ValueError):
         return picture[0]
     if picture[1] == "png":
-        ground = "" if is_on_white(data) else "own"
+        ground, needs_none = "own", is_on_white(data)
     else:
-        ground = "" if FOLLOWS in data else "paper"
-    return f'{picture[0]} data-ground="{ground}"' if ground else picture[0]
+        ground, needs_none = "paper", FOLLOWS in data
+    if needs_none:
+        return picture[0]
+    return f'{picture[0]} data-ground="{ground}"'
 
 
 def is_on_white(png: bytes) -> bool:

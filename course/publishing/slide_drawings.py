@@ -18,7 +18,7 @@ def lanes(rows: Sequence[str]) -> str:
     The first row has the lines, "| a = x * 2 | a += 1"; each other one a name and its boxes,
     "a | 1 version 0 | 2-3 !version 1".
     """
-    head, *others = [[words.strip() for words in row.split("|")] for row in rows]
+    head, *others = [re.split(r"\s*\|\s*", row.strip()) for row in rows]
     left = max([14 * len(name) + 24 for name, *_ in others], default=0)
     wide = (WIDE - left) / max(1, len(head) - 1)
     size = "" if max(map(len, head)) * 13 + 8 < wide else " small"
@@ -42,19 +42,21 @@ def box(found: re.Match, left: float, wide: float, middle: float, high: float) -
     start, across = left + wide * (first - 1) + 4, wide * (last - first + 1) - 8
     kind = "box alarm" if found[3] else "box"
     place = f'x="{start:g}" y="{middle - high / 2:g}" width="{across:g}" height="{high:g}"'
-    size = "" if len(found[4]) * 16 + 16 < across else " small"
-    words = text(start + across / 2, middle + (7 if size else 10), found[4], kind + size)
+    size, below = "", 10
+    if len(found[4]) * 16 + 16 >= across:
+        size, below = " small", 7
+    words = text(start + across / 2, middle + below, found[4], kind + size)
     return f'<rect class="{kind}" {place} rx="10"/>{words}'
 
 
 def chart(printed: str, names: Sequence[str]) -> str:
     """Return curves of the numbers in the columns that a program printed; "" for fewer than 3 rows."""
-    rows = [[float(number) for number in NUMBERS.findall(line)] for line in printed.split("\n")]
-    rows = [row for row in rows if len(row) == len(names)]
+    found = [NUMBERS.findall(line) for line in printed.split("\n")]
+    rows = [list(map(float, numbers)) for numbers in found if len(numbers) == len(names)]
     if len(rows) < 3 or not names:
         return ""
-    most = max(max(row) for row in rows) or 1.0
-    least = min(0.0, *[min(row) for row in rows])
+    most = max(map(max, rows)) or 1.0
+    least = min(0.0, *map(min, rows))
     across, high = (WIDE - LEFT - ENDS) / (len(rows) - 1), HIGH - 2 * TOP
 
     def place(nr: int, number: float) -> tuple[float, float]:

@@ -43,11 +43,9 @@ def svg(drawing: Drawing, alt: str) -> str:
     """Return a drawing as SVG that wears the classes of the palette."""
     wide, high = drawing.width, drawing.height
     most = f"max-width:{round(wide * LARGEST)}px;max-height:{round(high * LARGEST)}px"
-    body = "".join(map(element, drawing.marks))
-    return (
-        f'<svg class="graph" role="img" aria-label="{escape(alt or drawing.alt)}" viewBox="0 0 {wide} {high}"'
-        f' width="{wide}" height="{high}" style="{most}">{body}</svg>'
-    )
+    size = f'viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" style="{most}"'
+    said, body = escape(alt or drawing.alt), "".join(map(element, drawing.marks))
+    return f'<svg class="graph" role="img" aria-label="{said}" {size}>{body}</svg>'
 
 
 def element(mark: Mark) -> str:

@@ -105,31 +105,36 @@ def argument(tex: str, at: int) -> tuple[str, int]:
 
 
 def _tagged(found: re.Match) -> str:
-    words = found[2] if found[1] else f"({found[2]})"
-    return f"\\qquad\\text{{{words}}}"
+    if found[1]:
+        return f"\\qquad\\text{{{found[2]}}}"
+    return f"\\qquad\\text{{({found[2]})}}"
 
 
 def _apart(found: re.Match) -> str:
     """Write words that hold formulas as words and formulas beside each other."""
-    pieces = found[1].split("$")
-    return "".join(
-        f"{{{piece}}}" if number % 2 else f"\\text{{{piece}}}"
-        for number, piece in enumerate(pieces)
-        if piece
-    )
+    made = ""
+    for number, piece in enumerate(found[1].split("$")):
+        if piece and number % 2:  # between two dollars
+            made += f"{{{piece}}}"
+        elif piece:
+            made += f"\\text{{{piece}}}"
+    return made
 
 
 def _operator(found: re.Match) -> str:
     """Write the name of an operator in letters alone, a thin space in it as "*"."""
     word = re.sub(r"\\(?:mathrm|text|rm)\b|[{}\s]", "", re.sub(r"\\[,;: ]|~", "*", found[3]))
+    if not re.fullmatch(r"[A-Za-z*]+", word):
+        return found[0]
     limits = "*" if found[1] or found[2] else ""
-    return f"\\operatorname{limits}{{{word}}}" if re.fullmatch(r"[A-Za-z*]+", word) else found[0]
+    return f"\\operatorname{limits}{{{word}}}"
 
 
 def _environment(found: re.Match) -> str:
     edge, name = found[1], found[2]
     if name not in ENVIRONMENTS:
         raise Unread(f"\\begin{{{name}}} is not known")
-    ours = ENVIRONMENTS[name]
+    if not ENVIRONMENTS[name]:
+        return ""
     columns = "{rcl}" if name == "eqnarray" and edge == "begin" else ""
-    return f"\\{edge}{{{ours}}}{columns}" if ours else ""
+    return f"\\{edge}{{{ENVIRONMENTS[name]}}}{columns}"

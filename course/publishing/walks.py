@@ -41,12 +41,9 @@ class Turn:
 def walk_of(outputs: Sequence[NotebookNode]) -> tuple[Turn, ...]:
     """Return the turns of the first player's backward; none where it is more than numbers."""
     films = [output.metadata[FILM] for output in outputs if FILM in output.get("metadata", {})]
-    film = json.loads(films[0]) if films else {}
-    if "moments" not in film:
-        return ()
     try:
-        return turns_of(film)
-    except LookupError:  # a number of a stranger's film that leads nowhere
+        return turns_of(json.loads(films[0]))
+    except LookupError:  # no film, no backward, or a stranger's number that leads nowhere
         return ()
 
 
@@ -54,9 +51,9 @@ def turns_of(film: dict[str, Any]) -> tuple[Turn, ...]:
     """Return one turn for each step, or none where a step is no row of a table."""
     moments = film["moments"][1 : film["steps"] + 1]  # the first only starts the walk
     turns = [turn(film, step, moment) for step, moment in enumerate(moments)]
-    read = [one for one in turns if one]
-    is_worth_it = sum(bool(one.ways) for one in read) >= LEAST
-    return tuple(read) if is_worth_it and len(read) == len(turns) else ()
+    if None in turns or len([one for one in turns if one.ways]) < LEAST:
+        return ()
+    return tuple(turns)
 
 
 def turn(film: dict[str, Any], step: int, moment: dict[str, Any] | int) -> Turn | None:
@@ -67,16 +64,22 @@ def turn(film: dict[str, Any], step: int, moment: dict[str, Any] | int) -> Turn 
     if not rows or not all(isinstance(cell[1], str) for row in rows for cell in row):
         return None
     title, kind = lines[moment["title"]], lines[moment["kind"]]
-    signs = [[cell[0] for cell in row] for row in rows]
-    if all(row == TIMES for row in signs):
-        made = tag_of(film, step)
-        node = f"{title}{kind} → {made}" if made else title + kind
+    if all(signs(row) == TIMES for row in rows):
+        node, made = title + kind, tag_of(film, step)
+        if made:
+            node += f" → {made}"
         return Turn(node, rows[0][0][1], tuple(way(lines, row) for row in rows))
-    if signs[-1] == ADDS:
+    if signs(rows[-1]) == ADDS:
         *sums, last = rows
-        arrives = " ".join(cell[1] for cell in sums[-1]) if sums else last[2][1]
+        arrives = last[2][1]
+        if sums:
+            arrives = " ".join(cell[1] for cell in sums[-1])
         return Turn(kind.strip(), arrives, keeps=title, total=last[-1][1])
     return None
+
+
+def signs(row: list[list[Any]]) -> list[str]:
+    return [cell[0] for cell in row]
 
 
 def tag_of(film: dict[str, Any], step: int) -> str:
@@ -99,30 +102,33 @@ def table(turns: Sequence[Turn], *, filled: bool) -> str:
     """Return a table of them in HTML, or the same with room to write."""
     heads = ("Node", "What arrives", "Local derivative", "What it hands on")
     head = "".join(f'<th scope="col">{words}</th>' for words in heads)
-    body = "".join("".join(rows(one, filled)) for one in turns)
+    body = "".join(rows(one, filled) for one in turns)
     return f'<table class="walk"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def rows(one: Turn, filled: bool) -> list[str]:
+def rows(one: Turn, filled: bool) -> str:
     """Return the rows of one node, one for each input."""
-    count = max(1, len(one.ways))
-    span = f' rowspan="{count}"' if count > 1 else ""
-    opening = f'<th scope="row"{span}>{escape(one.node)}</th>'
-    opening += f"<td{span}>{escape(one.arrives) if filled else ''}</td>"
+    span, arrives, total = "", "", ""
+    if len(one.ways) > 1:
+        span = f' rowspan="{len(one.ways)}"'
+    if filled:
+        arrives, total = escape(one.arrives), escape(one.total)
+    opening = f'<th scope="row"{span}>{escape(one.node)}</th><td{span}>{arrives}</td>'
     if not one.ways:
-        total = escape(one.total) if filled else ""
-        return [f'<tr>{opening}<td class="none">–</td><td>{escape(one.keeps)} = {total}</td></tr>']
-    cells = []
+        return f'<tr>{opening}<td class="none">–</td><td>{escape(one.keeps)} = {total}</td></tr>'
+    made = ""
     for each in one.ways:
         to = f"<small>{escape(each.to)}</small>"
+        cells = f'<td></td><td class="room">{to}</td>'
         if filled:
-            cells.append(f"<td>{escape(derivative(each))}</td><td>{escape(each.handed)} {to}</td>")
-        else:
-            cells.append(f'<td></td><td class="room">{to}</td>')
-    return [f"<tr>{opening if nr == 0 else ''}{cell}</tr>" for nr, cell in enumerate(cells)]
+            cells = f"<td>{escape(derivative(each))}</td><td>{escape(each.handed)} {to}</td>"
+        made += f"<tr>{opening}{cells}</tr>"
+        opening = ""  # it spans the rows below
+    return made
 
 
 def derivative(one: Way) -> str:
     """Return a local derivative in words and in numbers: "cos(x) = cos(2)"."""
-    words = one.rule if one.rule != "unchanged" else ""
-    return f"{words} = {one.factor}" if words and words != one.factor else one.factor
+    if one.rule in ("", "unchanged", one.factor):
+        return one.factor
+    return f"{one.rule} = {one.factor}"
