@@ -21,12 +21,12 @@ MOST = 10  # formulas that are named one by one
 def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str]:
     """Return a sentence on each cell or formula of which something will be missed."""
     formulas, waits = unread(notebook), not_run(notebook, path)
-    found = [waits] if waits else []
+    found = []
+    if waits:
+        found.append(waits)
     for cell, why in formulas[:MOST]:
-        said = (
-            f"a formula is shown as it was written: {plain(why)}. Write it in other words of TeX."
-        )
-        found.append(f"{cell}: {said}")
+        said = f"{cell}: a formula is shown as it was written: {plain(why)}."
+        found.append(f"{said} Write it in other words of TeX.")
     if len(formulas) > MOST:
         found.append(f"{len(formulas) - MOST} more formulas are shown as they were written.")
     names = places(notebook)
@@ -73,8 +73,9 @@ def places(notebook: NotebookNode) -> dict[str, str]:
     found = {}
     for number, cell in enumerate(notebook.cells, start=1):
         line = plain(cell.source.strip().partition("\n")[0])
-        words = line if len(line) <= 32 else f"{line[:30].rstrip()} …"
-        found[cell.id] = f"cell {number}, “{words}”"
+        if len(line) > 32:
+            line = f"{line[:30].rstrip()} …"
+        found[cell.id] = f"cell {number}, “{line}”"
     return found
 
 

@@ -66,12 +66,9 @@ def question(text: str) -> Question:
     if heading:
         made.level, made.title = heading[1], heading[2].strip()
         text = text[heading.end() :]
-    found = OPTION.findall(text)
-    made.letters = [letter for letter, _ in found]
-    made.options = {letter: in_one_line(words) for letter, words in found}
-    numbered = NUMBERED.findall(text)
-    made.asks = [label for label, _ in numbered]
-    made.asked = [in_one_line(words) for _, words in numbered]
+    made.letters, options = labelled(text, OPTION)
+    made.options = dict(zip(made.letters, options, strict=True))
+    made.asks, made.asked = labelled(text, NUMBERED)
     set_up, *ask = ASK.split(without(text, OPTION, NUMBERED, FENCE, TABLE), maxsplit=1)
     made.set_up, made.ask = in_one_line(set_up), in_one_line("".join(ask))
     return made
@@ -83,21 +80,22 @@ def reason(text: str) -> Reason:
     if not fold:
         return Reason()
     body = fold[2]
+    made = Reason(summary=fold[1], body=body.strip())
+    made.letters, of_letters = labelled(body, OPTION)
+    made.values, of_values = labelled(body, VALUES)
+    made.lines = of_letters + of_values
+    made.numbers, made.answers = labelled(body, NUMBERED)
     takeaway = TAKEAWAY.match(body)
-    letters, values = OPTION.findall(body), VALUES.findall(body)
-    numbered = NUMBERED.findall(body)
-    after = body[takeaway.end() :] if takeaway else body
-    return Reason(
-        summary=fold[1],
-        body=body.strip(),
-        takeaway=in_one_line(takeaway[1]) if takeaway else "",
-        letters=[letter for letter, _ in letters],
-        values=[value for value, _ in values],
-        numbers=[label for label, _ in numbered],
-        answers=[in_one_line(words) for _, words in numbered],
-        lines=[in_one_line(words) for _, words in [*letters, *values]],
-        mechanism=without(after, OPTION, VALUES, NUMBERED).strip(),
-    )
+    if takeaway:
+        made.takeaway, body = in_one_line(takeaway[1]), body[takeaway.end() :]
+    made.mechanism = without(body, OPTION, VALUES, NUMBERED).strip()
+    return made
+
+
+def labelled(text: str, pattern: re.Pattern) -> tuple[list[str], list[str]]:
+    """Return the labels that a pattern finds, and what stands after each in one line."""
+    found = pattern.findall(text)
+    return [label for label, _ in found], [in_one_line(words) for _, words in found]
 
 
 def without(text: str, *patterns: re.Pattern) -> str:
