@@ -57,7 +57,7 @@ def html_of(title: str, slides: list[Slide], minutes: int, kind="deck", trust=Fa
 
 
 def template() -> Template:
-    """Return the template of a deck."""
+
     templates = assets.environment(TEMPLATES)
     templates.filters["plain"] = plain
     return templates.get_template("deck.html.j2")

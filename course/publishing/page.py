@@ -26,12 +26,13 @@ NOT_TOLD = '<img alt="A picture that came without a description"'
 def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
     """Return a page to read, without notes; pictures of text cells are looked for in `folder`."""
     made = prepared(notebook, notes=False, trust=trust)
-    for output in (output for cell in made.cells for output in cell.get("outputs", ())):
-        if "text/html" in output.get("data", {}):
-            html = led_to_pages(output.data["text/html"])
-            if trust:
-                html = with_pictures(html, folder)
-            output.data["text/html"] = UNTOLD.sub(lambda found: found[1] or NOT_TOLD, html)
+    for cell in made.cells:
+        for output in cell.get("outputs", ()):
+            if "text/html" in output.get("data", {}):
+                html = led_to_pages(output.data["text/html"])
+                if trust:
+                    html = with_pictures(html, folder)
+                output.data["text/html"] = UNTOLD.sub(lambda found: found[1] or NOT_TOLD, html)
     templates = assets.environment(TEMPLATES)
     names: set[str] = set()
     faces = Faces(folder, trust=trust)
@@ -41,13 +42,10 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
         "coloured": ansi2html,
         "traceback_parts": traceback_parts,
     }
-    return templates.get_template("page.html.j2").render(
-        cells=made.cells,
-        title=title_of(made),
-        policy=assets.policy("page", trust),
-        styles=assets.styles("page"),
-        scripts=assets.scripts("page"),
-    )
+    shown = {"cells": made.cells, "title": title_of(made)}
+    carried = {"styles": assets.styles("page"), "scripts": assets.scripts("page")}
+    template = templates.get_template("page.html.j2")
+    return template.render(policy=assets.policy("page", trust), **shown, **carried)
 
 
 def named(html: str, names: set[str]) -> str:

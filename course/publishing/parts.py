@@ -10,7 +10,7 @@ from course.publishing.slides import Flow, Lab, Opening, Round, Slide, Table
 
 IDEA = re.compile(r"(\d) · ")
 QUIZ = ("A flag", "Then and now")  # its first slide in lesson 00, and that of lesson 11
-LETTERS = "abcdefgh"
+LETTERS = ("", *"abcdefgh")  # none before the first question of an idea
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def parts_of(slides: Iterable[Slide]) -> list[str]:
             part, count = new, 0
         if isinstance(slide, Round) and slide.is_question and part.isdigit():
             count += 1
-        found.append(part + LETTERS[count - 1] if part.isdigit() and count else part)
+        found.append(part + LETTERS[count])
         title = slide.title
     return found
 

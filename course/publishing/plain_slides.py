@@ -26,10 +26,14 @@ def plain_slides(cells: list[NotebookNode], faces: Faces, name: str) -> list[Sli
     title, times = faces.line(name), 0
     for group in grouped(cells):
         found = next(filter(None, map(heading, of_room(group))), None)
-        title, times = (faces.line(found[1]), 1) if found else (title, times + 1)
+        times += 1
+        if found:
+            title, times = faces.line(found[1]), 1
         shown = title if times < 2 else f"{title} ({times})"
-        is_first_of_all = not made and is_opening(group)
-        made.append((opening if is_first_of_all else flow)(group, faces, shown))
+        if not made and is_opening(group):
+            made.append(opening(group, faces, shown))
+        else:
+            made.append(flow(group, faces, shown))
     return made
 
 
@@ -62,7 +66,6 @@ def is_opening(group: list[NotebookNode]) -> bool:
 
 
 def opening(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
-    """Return the slide of a title."""
     (cell,) = of_room(group)
     lead = cell.source[heading(cell).end() :].strip()
     return Opening(title=title, cell=cell.id, notes=(told(group, faces),), lead=faces.line(lead))
@@ -79,8 +82,9 @@ def flow(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
     shown = of_room(group)
     parts, step = [], 0
     for cell in shown:
-        found = heading(cell)
-        source = cell.source[found.end() :] if found and cell is shown[0] else cell.source
+        found, source = heading(cell), cell.source
+        if found and cell is shown[0]:
+            source = source[found.end() :]
         step += slide_type(cell) == "fragment"
         if source.strip() or cell.cell_type == "code":
             parts.append((faces.cell(cell, source), step, cell.id))

@@ -24,8 +24,10 @@ REFERENCE = re.compile(r"^ {0,3}\[[^\]\n]+\]:.*$", re.MULTILINE)
 def portioned(cells: list[NotebookNode]) -> list[NotebookNode]:
     """Return the cells with slide types: text cells cut where a slide ends within them."""
     made: list[NotebookNode] = []
+    for cell in cells:
+        made += cut(cell)
     filled = 0.0
-    for cell in (piece for whole in cells for piece in cut(whole)):
+    for cell in made:
         lines = lines_of(cell)
         if cell.cell_type == "markdown" and TITLE.match(cell.source):
             kind, filled = "slide", 0.0
@@ -35,7 +37,6 @@ def portioned(cells: list[NotebookNode]) -> list[NotebookNode]:
             kind = ""
         cell.metadata.slideshow.slide_type = kind
         filled += lines
-        made.append(cell)
     return made
 
 
@@ -62,11 +63,11 @@ def cut(cell: NotebookNode) -> list[NotebookNode]:
 def blocks(source: str) -> list[tuple[str, bool]]:
     """Return the paragraphs, lists, tables … of a text, and of each whether it is a title."""
     lines = source.splitlines(keepends=True)
-    tokens = MarkdownIt("commonmark").enable("table").parse(source)
-    tops = [token for token in tokens if token.map and token.level == 0 and token.nesting >= 0]
-    starts = [
-        (token.map[0], token.type == "heading_open" and token.tag in TITLES) for token in tops
-    ]
+    starts: list[tuple[int, bool]] = []
+    for token in MarkdownIt("commonmark").enable("table").parse(source):
+        if token.map and token.level == 0 and token.nesting >= 0:
+            is_title = token.type == "heading_open" and token.tag in TITLES
+            starts.append((token.map[0], is_title))
     if not starts:
         return [(source, False)]
     found: list[tuple[str, bool]] = []
@@ -78,7 +79,8 @@ def blocks(source: str) -> list[tuple[str, bool]]:
             found[-1] = (found[-1][0] + block, found[-1][1])
         else:
             found.append((block, is_title))
-        opened += sum(-1 if one[1] else 1 for one in BOX.finditer(block))
+        slashes = BOX.findall(block)
+        opened += slashes.count("") - slashes.count("/")
     return found
 
 
@@ -87,22 +89,26 @@ def lines_of(cell: NotebookNode) -> float:
     if cell.cell_type == "markdown":
         return height(cell.source)
     code = cell.source.split("\n")
-    printed = [line for output in cell.outputs for line in words_of(output).split("\n")]
+    printed = "\n".join(map(words_of, cell.outputs)).split("\n")
     out = CODE * sum(ceil(len(line) / WIDE) for line in printed)
     out += sum(shown(output.get("data", {}).get("text/html", "")) for output in cell.outputs)
-    is_beside = max(map(len, code)) + max(map(len, printed), default=0) < WIDE
+    is_beside = max(map(len, code)) + max(map(len, printed)) < WIDE
     high = CODE * len(code) + 0.5
-    return (max(high, out) if is_beside else high + out) + 0.5
+    if is_beside:
+        return max(high, out) + 0.5
+    return high + out + 0.5
 
 
 def words_of(output: NotebookNode) -> str:
-    """Return what is shown as text of an output."""
+
     if output.output_type == "stream":
         return output.text.rstrip("\n")
     if output.output_type == "error":
         return output.evalue
     data = output.get("data", {})
-    return "" if "text/html" in data else data.get("text/plain", "")
+    if "text/html" in data:
+        return ""
+    return data.get("text/plain", "")
 
 
 def shown(html: str) -> float:

@@ -70,7 +70,8 @@ SETTINGS = {
 
 def build(notebooks: Path, out: Path) -> int:
     """Write the pages of the notebooks in a folder to `out`; return how many. Raises Unpublishable."""
-    if not (found := chosen(notebooks)):
+    found = chosen(notebooks)
+    if not found:
         raise Unpublishable(f"There is no lesson in {notebooks}, no notebook like 01_topic.ipynb.")
     if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file()):
         raise Unpublishable(f"{out} holds something else than pages. Name another folder.")
@@ -109,7 +110,9 @@ def lead_to_headings(notebook: nbformat.NotebookNode, texts: dict[tuple[str, str
 
     def led(link: re.Match) -> str:
         heading = HEADING.match(texts.get((link[1], link[2]), ""))
-        return f"](<{link[1]}.ipynb#{lab_name(plain(heading[1]))}>)" if heading else link[0]
+        if not heading:
+            return link[0]
+        return f"](<{link[1]}.ipynb#{lab_name(plain(heading[1]))}>)"
 
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -118,10 +121,11 @@ def lead_to_headings(notebook: nbformat.NotebookNode, texts: dict[tuple[str, str
 
 def lead_to_pages(notebook: nbformat.NotebookNode) -> None:
     """Let links in outputs lead to pages; Sphinx itself sees to those in text cells."""
-    for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
-        page = output.get("data", {}).get("text/html")
-        if page:
-            output.data["text/html"] = LINK.sub(_led_to_page, page)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            page = output.get("data", {}).get("text/html")
+            if page:
+                output.data["text/html"] = LINK.sub(_led_to_page, page)
 
 
 def _led_to_page(link: re.Match) -> str:
@@ -174,24 +178,26 @@ def index(course: Path, pages: dict[Path, nbformat.NotebookNode]) -> str:
     opening = f"# {SETTINGS['project']}\n"
     if readme.is_file():
         opening = readme.read_text(encoding="utf-8").partition("\n## ")[0]
-    listed, tree = [], []
+    listed, tree = [], ["```{toctree}", ":hidden:", ""]
     for path, notebook in pages.items():
         title, promise = outline(path, notebook)
         listed.append(f"## [{title}](lessons/{path.stem}.ipynb)\n\n{promise}")
         # In the list at the side a title is plain text.
         tree.append(f"{title.replace('`', '')} <lessons/{path.stem}>")
-    tree = ["```{toctree}", ":hidden:", "", *tree, "```"]
-    return "\n\n".join([opening, *listed, "\n".join(tree)])
+    return "\n\n".join([opening, *listed, "\n".join([*tree, "```"])])
 
 
 def outline(path: Path, notebook: nbformat.NotebookNode) -> tuple[str, str]:
     """Return the title of a lesson, with its number, and its "you will be able to" as a list."""
     first = next((cell.source for cell in notebook.cells if cell.cell_type == "markdown"), "")
     heading = re.search(r"^# (?:\d\d · )?(.+)", first, re.M)
-    title, number = heading[1] if heading else path.stem, re.match(r"\d\d", path.stem)
+    title = heading[1] if heading else path.stem
+    number = re.match(r"\d\d", path.stem)
+    if not number:
+        return title, ""
     promise = re.search(r"(?:^- .+\n(?:  .+\n)*)+", first + "\n", re.M)
-    able = f"After it you will be able to\n\n{promise[0]}" if promise and number else ""
-    return (f"{number[0]} · {title}" if number else title), able
+    able = f"After it you will be able to\n\n{promise[0]}" if promise else ""
+    return f"{number[0]} · {title}", able
 
 
 def run_sphinx(source: Path, made: Path, doctrees: Path) -> None:
