@@ -22,9 +22,7 @@ WORDS = {
 }
 START = re.compile(rf"<({'|'.join(CELLS)})\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>", re.IGNORECASE)
 STYLE = re.compile(r"<style\b[^>]*>(.*?)</style\s*>", re.DOTALL | re.IGNORECASE)
-NAMED = re.compile(
-    r"\b(id|class|style)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE
-)
+NAMED = re.compile(r"(?i)\b(id|class|style)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 SELECTOR = re.compile(r"(?:#([\w-]+)\s+)?([#.]?[\w-]+)")
 COLOURS = ("background", "color")
 

@@ -21,8 +21,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def film_of(notebook: NotebookNode, output: NotebookNode) -> str | None:
-    """Return the film of the player that an output shows, as JSON; None where it shows none that
-    can be trusted.
+    """Return the film of the player that an output shows, as JSON; None where none can be trusted.
 
     It stands in the output itself, or, as older players were saved, in the notebook's widgets.
     """

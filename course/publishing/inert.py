@@ -52,18 +52,18 @@ def clean(html: str, picture: Callable[[str], str | None] | None = None, *, rend
 
     def kept(tag: str, name: str, value: str) -> str | None:
         if tag == "img" and name == "src":
-            if PICTURE.match(value):
-                return value
-            if picture:
+            if picture and not PICTURE.match(value):
                 return picture(value)
-            return value if local(value) else None
-        if name == "href":
-            return value if LINK.match(value.strip()) else None
-        if name == "style":
-            return value if value in STYLES else (tag in CELLS and safe_style(value)) or None
-        if name == "mathcolor":
-            return value if COLOUR.fullmatch(value) else None
-        return value
+            is_safe = PICTURE.match(value) or local(value)
+        elif name == "href":
+            is_safe = LINK.match(value.strip())
+        elif name == "style" and tag in CELLS and value not in STYLES:
+            return safe_style(value) or None
+        elif name == "style":
+            is_safe = value in STYLES
+        else:
+            is_safe = name != "mathcolor" or COLOUR.fullmatch(value)
+        return value if is_safe else None
 
     return nh3.clean(
         html,

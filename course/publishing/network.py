@@ -33,10 +33,8 @@ def missing(html: str) -> str:
         loads.append(f"{', '.join(modules)} with require.js")
     if not loads:
         return ""
-    return (
-        f"This cell loads {' and '.join(loads)}, and this file asks no other machine, so part of it "
-        "is missing here. Save it with all that it needs, or as a picture."
-    )
+    lacks = f"{' and '.join(loads)}, and this file asks no other machine, so part of it is missing"
+    return f"This cell loads {lacks} here. Save it with all that it needs, or as a picture."
 
 
 def note(html: str) -> str:

@@ -52,8 +52,7 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
     for cell in made.cells:
         tags = [tag for tag in cell.metadata.get("tags", []) if re.fullmatch(r"[\w-]+", tag)]
         show = NotebookNode(slide_type=slide_type(cell))
-        course = rounds.course_of(cell)
-        cell.metadata = NotebookNode(slideshow=show, tags=tags, course=course)
+        cell.metadata = NotebookNode(slideshow=show, tags=tags, course=rounds.course_of(cell))
     rounds.mark(made.cells)
     macros: Macros = {}
     for cell in made.cells:
@@ -65,7 +64,9 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
         else:
             cell.outputs = [shown(notebook, output, trust, macros) for output in cell.outputs]
             told(cell, notes)
-    kept = ("kernelspec", "title") + (("widgets",) if trust else ())
+    kept = ["kernelspec", "title"]
+    if trust:
+        kept.append("widgets")
     metadata = {name: made.metadata[name] for name in kept if name in made.metadata}
     lexer = language(notebook)
     metadata["language_info"] = NotebookNode(name=lexer, pygments_lexer=lexer)
@@ -75,13 +76,14 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
 
 def language(notebook: NotebookNode) -> str:
     """Return by which name pygments knows the language of the code; "text" where it does not."""
-    info = notebook.metadata.get("language_info", {})
-    named = info.get("pygments_lexer") or info.get("name") if isinstance(info, dict) else None
+    named, info = "python", notebook.metadata.get("language_info")
+    if isinstance(info, dict):
+        named = info.get("pygments_lexer") or info.get("name") or named
     try:
-        get_lexer_by_name(named or "python")
+        get_lexer_by_name(named)
     except (ClassNotFound, AttributeError):
         return "text"
-    return named or "python"
+    return named
 
 
 def told(cell: NotebookNode, notes: bool) -> None:
@@ -95,9 +97,10 @@ def told(cell: NotebookNode, notes: bool) -> None:
 
 def slide_type(cell: NotebookNode) -> str:
     """Return the slide type of a cell, "" where it has none that we know."""
-    show = cell.metadata.get("slideshow", {})
-    found = show.get("slide_type") if isinstance(show, dict) else None
-    return found if found in SLIDE_TYPES else ""
+    show = cell.metadata.get("slideshow")
+    if isinstance(show, dict) and show.get("slide_type") in SLIDE_TYPES:
+        return show["slide_type"]
+    return ""
 
 
 def shown(
@@ -112,22 +115,22 @@ def shown(
     text = str(data.get("text/plain", ""))
     film = film_of(notebook, output)
     if film:
-        made = _only(output, slot_of(film, text), text)
+        made = _only(slot_of(film, text), text)
         made.metadata[FILM] = film  # for walks.py; a renderer meets only what is in `data`
         return made
     ours = slot_in_page(output)
     if ours:
-        return _only(output, ours, text)
+        return _only(ours, text)
     kept = trusted_html(data) if trust and VIEW not in data else None
     if kept is not None:
-        return with_graph(_only(output, note(kept) + kept, text), output)
+        return with_graph(_only(note(kept) + kept, text), output)
     page = html_of(output, text, macros)
     if page is not None:
-        made = _only(output, grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)
+        made = _only(grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)
         return with_graph(made, output)
     said = left_out(notebook, data, text)
     is_widget = said and VIEW in data and REPR.fullmatch(text)
-    return _only(output, None, "\n".join(filter(None, ("" if is_widget else text, said))))
+    return _only(None, "\n".join(filter(None, ("" if is_widget else text, said))))
 
 
 def with_graph(made: NotebookNode, output: NotebookNode) -> NotebookNode:
@@ -182,7 +185,7 @@ def html_of(output: NotebookNode, text: str, macros: Macros) -> str | None:
 
 def image(output: NotebookNode, kind: str, alt: str) -> str | None:
     """Return an <img> that holds its picture, in which nothing runs; None for what is no picture."""
-    data, width = str(output.data[kind]), width_of(output, kind)
+    data = str(output.data[kind])
     if kind == "image/svg+xml":
         data = base64.b64encode(data.encode()).decode()
     squeezed = "".join(data.split())
@@ -190,21 +193,25 @@ def image(output: NotebookNode, kind: str, alt: str) -> str | None:
         base64.b64decode(squeezed, validate=True)
     except (binascii.Error, ValueError):
         return None
-    wide = f' width="{width}"' if width else ""
-    return f'<img alt="{html.escape(alt)}"{wide} src="data:{kind};base64,{squeezed}">'
+    width = width_of(output, kind)
+    return f'<img alt="{html.escape(alt)}"{width} src="data:{kind};base64,{squeezed}">'
 
 
-def width_of(output: NotebookNode, kind: str) -> int:
-    """Return how wide a picture says it is, as those for fine screens do; 0 where it does not."""
+def width_of(output: NotebookNode, kind: str) -> str:
+    """Return as an attribute how wide a picture says it is, for fine screens; "" where it does not."""
     said = output.get("metadata", {}).get(kind)
     width = said.get("width") if isinstance(said, dict) else None
-    return width if type(width) is int and 0 < width <= 10_000 else 0
+    if type(width) is int and 0 < width <= 10_000:
+        return f' width="{width}"'
+    return ""
 
 
 def alt_of(output: NotebookNode, text: str) -> str:
     """Return what an output says about its picture: metadata, the drawing's title, or its text."""
     title = re.search(r"<title>([^<]*)</title>", str(output.data.get("image/svg+xml", "")))
-    said = output.get("metadata", {}).get("alt") or (html.unescape(title[1]) if title else text)
+    if title:
+        text = html.unescape(title[1])
+    said = output.get("metadata", {}).get("alt") or text
     return " ".join(str(said).split())[:400]
 
 
@@ -233,13 +240,16 @@ def is_player(notebook: NotebookNode, view: object) -> bool:
 def pasted(source: str, attachments: NotebookNode) -> str:
     """Return a text cell's source with its pasted pictures; a lost one is looked for beside it."""
     for name, forms in attachments.items():
-        for kind in (kind for kind in PIXELS if kind in forms):
-            held = f"data:{kind};base64,{''.join(forms[kind].split())}"
-            for written in (name, quote(name)):  # JupyterLab writes a space as %20
-                source = source.replace(f"attachment:{written}", held)
+        for kind in PIXELS:
+            if kind in forms:
+                held = f"data:{kind};base64,{''.join(forms[kind].split())}"
+                for written in (name, quote(name)):  # JupyterLab writes a space as %20
+                    source = source.replace(f"attachment:{written}", held)
     return LOST.sub(r"\1", source)
 
 
-def _only(output: NotebookNode, page: str | None, text: str) -> NotebookNode:
-    data = {"text/plain": terminal.plain(text)} | ({"text/html": page} if page is not None else {})
+def _only(page: str | None, text: str) -> NotebookNode:
+    data = {"text/plain": terminal.plain(text)}
+    if page is not None:
+        data["text/html"] = page
     return new_output("display_data", data=data)

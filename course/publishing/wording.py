@@ -40,7 +40,7 @@ MATH = {
     "block": ("shown", "block"),
     "inline": ("small", "inline"),
 }  # which group holds the formula, and how it is set
-BOX = re.compile(r'<input class="task-list-item-checkbox" type="checkbox" disabled( checked)?/>')
+BOX = '<input class="task-list-item-checkbox" type="checkbox" disabled'
 SPECIAL = re.compile(r"[*_`\[\]|\\~$#{}:!]")
 VOID = {"br", "hr", "img", "col"}
 # They are nothing outside a table.
@@ -49,36 +49,27 @@ DIRECTIVE = re.compile(r"^([`~:]{3,})\s*\{([^}]*)\}", re.MULTILINE)
 
 
 def safe_markdown(
-    source: str,
-    macros: Macros | None = None,
-    unread: list[str] | None = None,
-    *,
-    trust: bool = False,
+    source: str, macros: Macros | None = None, unread: list[str] | None = None, *, trust=False
 ) -> str:
     """Return the source of a text cell with no HTML that could run or fetch, its math as MathML.
 
     `macros` of earlier cells grow by the cell's; what cannot be read is told in `unread`. With
     `trust` all HTML stays.
     """
-    macros, unread = ({} if macros is None else macros), ([] if unread is None else unread)
+    if macros is None:
+        macros = {}
     lines = source.splitlines(keepends=True)
     pieces, at = [], 0
-    for first, last in code_blocks(source):
-        pieces += [
-            words("".join(lines[at:first]), macros, unread, trust),
-            DIRECTIVE.sub(r"\1\2", "".join(lines[first:last])),
-        ]
-        at = last
+    for token in MarkdownIt("commonmark").parse(source):
+        if token.type in ("fence", "code_block"):
+            first, last = token.map
+            pieces.append(words("".join(lines[at:first]), macros, unread, trust))
+            pieces.append(DIRECTIVE.sub(r"\1\2", "".join(lines[first:last])))
+            at = last
     return "".join([*pieces, words("".join(lines[at:]), macros, unread, trust)])
 
 
-def code_blocks(source: str) -> list[tuple[int, int]]:
-    """Return the (first, one past the last) line of every block of code, fenced or indented."""
-    tokens = MarkdownIt("commonmark").parse(source)
-    return [tuple(token.map) for token in tokens if token.type in ("fence", "code_block")]
-
-
-def words(text: str, macros: Macros, unread: list[str], trust: bool = False) -> str:
+def words(text: str, macros: Macros, unread: list[str] | None, trust: bool = False) -> str:
     """Return text between blocks of code, made safe; with `trust` its formulas alone are changed."""
 
     def safe(found: re.Match) -> str:
@@ -86,17 +77,13 @@ def words(text: str, macros: Macros, unread: list[str], trust: bool = False) -> 
         if kind in MATH:
             tex = re.sub(r"^[ \t]*>", "", found[MATH[kind][0]], flags=re.MULTILINE)  # of a quote
             return mathml(tex, MATH[kind][1], macros, unread)
-        return found[0] if trust else _piece(found)
+        if trust or kind in ("escape", "code", "link"):
+            return found[0]
+        if kind == "tag":
+            return tag(found[0], found["name"].lower())
+        return "" if kind == "comment" else "&lt;"
 
     return PIECES.sub(safe, DIRECTIVE.sub(r"\\\1\2", text))
-
-
-def _piece(found: re.Match) -> str:
-    if found.lastgroup in ("escape", "code", "link"):
-        return found[0]
-    if found.lastgroup == "tag":
-        return tag(found[0], found["name"].lower())
-    return "" if found.lastgroup == "comment" else "&lt;"
 
 
 def tag(written: str, name: str) -> str:
@@ -110,27 +97,27 @@ def tag(written: str, name: str) -> str:
     return start[0] if start else escape(written)
 
 
-def mathml(tex: str, display: str, macros: Macros, unread: list[str]) -> str:
+def mathml(tex: str, display: str, macros: Macros, unread: list[str] | None) -> str:
     """Return a formula as MathML on one line; as code where it cannot be read, told in `unread`."""
     try:
         made = clean(formulas.mathml(tex, display, macros).replace("\n", " "))
     except Unread as why:
         written = " ".join(tex.split())
-        unread.append(f"{written[:60]} ({why})")
+        if unread is not None:
+            unread.append(f"{written[:60]} ({why})")
         made = f"<code>{escape(written)}</code>"
     return re.sub(r">([^<]+)<", lambda text: f">{SPECIAL.sub(_hidden, text[1])}<", made)
 
 
 def formula(source: str, macros: Macros, unread: list[str] | None = None) -> str:
     """Return an output of LaTeX as HTML: its formulas as MathML, what else was written as words."""
-    unread = [] if unread is None else unread
     alone = re.sub(r"\A\$([^$]+)\$\Z", r"$$\1$$", source.strip())
     return clean(f"<p>{words(alone, macros, unread)}</p>")
 
 
 def ticked(html: str) -> str:
     """Return rendered Markdown with signs for the boxes of a list of tasks, which are no inputs here."""
-    return BOX.sub(lambda found: "☑ " if found[1] else "☐ ", html)
+    return html.replace(f"{BOX} checked/>", "☑ ").replace(f"{BOX}/>", "☐ ")
 
 
 def rendered(source: str, macros: Macros) -> str:
