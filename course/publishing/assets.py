@@ -69,7 +69,9 @@ def scripts(kind: str) -> list[tuple[str, str]]:
         late = (player()[1], filter_box.page_script(), prediction.page_script(), wide)
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
     ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in RUN[kind])
-    plays = player()[1] + (PLAYS_LATER if kind == "live" else "")
+    plays = player()[1]
+    if kind == "live":
+        plays += PLAYS_LATER
     return [("classic", quiet(reveal("dist/reveal.js"))), ("module", plays), ("module", ours)]
 
 
@@ -82,13 +84,8 @@ def policy(kind: str, trust: bool) -> str:
 
 def environment(folder: Path) -> Environment:
     """Return the templates of a folder; they escape nothing: they are given safe HTML."""
-    return Environment(
-        loader=FileSystemLoader(folder),
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    lines = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    return Environment(loader=FileSystemLoader(folder), autoescape=False, **lines)
 
 
 def digest(text: str) -> str:
@@ -114,8 +111,7 @@ def reveal(name: str) -> str:
     """
     package = find_spec("sphinx_revealjs")
     if package is None:
-        raise Unpublishable(
-            "reveal.js, which shows slides, comes with: pip install sphinx-revealjs"
-        )
+        missing = "reveal.js, which shows slides, comes with: pip install sphinx-revealjs"
+        raise Unpublishable(missing)
     path = Path(package.origin).parent / "_static" / "revealjs" / name
     return path.read_text(encoding="utf-8").strip() + "\n"

@@ -20,7 +20,9 @@ SECONDS = 120
 def found() -> str | None:
     """Return the browser that CHROMIUM names, else the first in PATH or where systems have it."""
     named = os.environ.get("CHROMIUM")
-    return next(filter(None, map(shutil.which, [named] if named else [*NAMES, *usual()])), None)
+    if named:
+        return shutil.which(named)
+    return next(filter(None, map(shutil.which, [*NAMES, *usual()])), None)
 
 
 def usual() -> list[str]:

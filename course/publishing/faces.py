@@ -57,7 +57,9 @@ class Faces:
         """Return a sentence or two of Markdown as HTML without a paragraph around it."""
         html = self.text(source).strip()
         found = PARAGRAPH.match(html)
-        return found[1] if found and "<p>" not in found[1] else html
+        if found and "<p>" not in found[1]:
+            return found[1]
+        return html
 
     def code(
         self, source: str, failed: int = 0, lit: Collection[int] = (), below: Collection[str] = ()
@@ -190,10 +192,11 @@ def error_line(kind: str, words: str) -> str:
 def raised(output: NotebookNode) -> str:
     """Return an error as its kind and message, the whole traceback in a fold."""
     whole = COLOUR.sub("", "\n".join(output.get("traceback", [])))
-    kind, words = output.get("ename", ""), output.get("evalue", "")
+    said = error_line(output.get("ename", ""), output.get("evalue", "").split(" Hint: ")[0])
+    if not whole:
+        return said
     fold = '<details><summary>whole traceback</summary><pre tabindex="0">'
-    fold += f"{escape(whole)}</pre></details>"
-    return error_line(kind, words.split(" Hint: ")[0]) + (fold if whole else "")
+    return f"{said}{fold}{escape(whole)}</pre></details>"
 
 
 def failed_line(output: NotebookNode) -> int:

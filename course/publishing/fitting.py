@@ -42,14 +42,15 @@ class Unfit:
     wide: float = 0
 
     def __str__(self) -> str:
-        sides = [f"{self.tall} screens tall"] if self.tall > 1 else []
-        sides += [f"{self.wide} screens wide"] if self.wide > 1 else []
-        lacking = [words for one, words in LACKS.items() if one in self.what]
-        is_full = set(self.what) - set(LACKS)
-        full = f"is {' and '.join(sides)} and scrolls" if sides else "is too full" * bool(is_full)
-        is_how = " and ".join(filter(None, [full, *lacking]))
+        sizes = {"tall": self.tall, "wide": self.wide}
+        sides = [f"{size} screens {side}" for side, size in sizes.items() if size > 1]
+        is_how = [words for one, words in LACKS.items() if one in self.what]
+        if sides:
+            is_how.insert(0, f"is {' and '.join(sides)} and scrolls")
+        elif set(self.what) - set(LACKS):
+            is_how.insert(0, "is too full")
         remedies = "; ".join(REMEDIES.get(one, "make it shorter") for one in self.what)
-        return f"slide {self.number} ({self.cell}) {is_how}: {remedies}."
+        return f"slide {self.number} ({self.cell}) {' and '.join(is_how)}: {remedies}."
 
 
 def unfit(deck: Path, program: str, places: Mapping[str, str]) -> list[Unfit]:

@@ -73,9 +73,8 @@ class Printer:
             self.open.callback(os.close, end)
         command = chromium.command(self.program, profile, "--remote-debugging-pipe")
         ends = [(os.POSIX_SPAWN_DUP2, hears, HEARS), (os.POSIX_SPAWN_DUP2, says, SAYS)]
-        quiet = [(os.POSIX_SPAWN_OPEN, nr, os.devnull, os.O_WRONLY, 0) for nr in (1, 2)]
+        ends += [(os.POSIX_SPAWN_OPEN, nr, os.devnull, os.O_WRONLY, 0) for nr in (1, 2)]
         try:
-            ends += quiet
             self.pid = os.posix_spawn(self.program, command, os.environ, file_actions=ends)
         finally:
             os.close(hears)

@@ -94,8 +94,7 @@ def parsed(path: Path, text: str) -> NotebookNode:
         where = "too deep, or too large a number"
         if isinstance(error, json.JSONDecodeError):
             where = f"line {error.lineno}"
-        why = f"{path} is no notebook: it is no JSON ({where})."
-        raise Unpublishable(f"{why} {GIVE}") from None
+        raise Unpublishable(f"{path} is no notebook: it is no JSON ({where}). {GIVE}") from None
     if not isinstance(found, dict) or "nbformat" not in found:
         raise Unpublishable(f"{path} is JSON, but no notebook: it names no nbformat. {GIVE}")
     try:
@@ -104,10 +103,9 @@ def parsed(path: Path, text: str) -> NotebookNode:
             notebook = nbformat.reads(text, as_version=4)
             nbformat.validate(notebook)
     except Exception as error:  # an old or broken notebook fails in many ways while it is converted
-        why = f"{path} is a broken notebook ({reason(error)})."
-        raise Unpublishable(
-            f"{why} Open it in JupyterLab, save it, and publish it again."
-        ) from None
+        mended = "Open it in JupyterLab, save it, and publish it again."
+        why = f"{path} is a broken notebook ({reason(error)}). {mended}"
+        raise Unpublishable(why) from None
     return notebook
 
 
