@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from jinja2 import Template
 from nbformat import NotebookNode
 
 from course.publishing import assets, pace
-from course.publishing.faces import Faces
+from course.publishing.faces import TAG, Faces
 from course.publishing.lesson_slides import lesson_slides
 from course.publishing.parts import Stretch, cut_to
 from course.publishing.plain_slides import plain_slides
@@ -18,7 +17,6 @@ from course.publishing.slides import Round, Slide
 from course.publishing.source import NoSlides, title_of
 
 TEMPLATES = Path(__file__).parent / "templates" / "deck"
-TAG = re.compile(r"<[^>]*>")
 ALL_SKIPPED = "Every cell of this notebook is skipped or a note. Give one the slide type “Slide”."
 
 
@@ -50,7 +48,6 @@ def slides_in(notebook: NotebookNode, folder: Path, *, trust=False) -> tuple[str
 
 
 def html_of(title: str, slides: list[Slide], minutes: int, kind="deck", trust=False) -> str:
-    """Return a deck of these slides, as HTML."""
     shown = {"slides": slides, "asked": asked(slides), "minutes": minutes, "title": title}
     carried = {"styles": assets.styles(kind), "scripts": assets.scripts(kind)}
     return template().render(policy=assets.policy(kind, trust), **shown, **carried)

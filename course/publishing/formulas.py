@@ -65,10 +65,9 @@ def spell(part: Element) -> None:
 
 def letter(sign: str, alphabet: str) -> str:
     """Return a letter or digit in an alphabet, as it is where that has none."""
-    words = unicodedata.name(sign, "").replace("LATIN ", "").replace("GREEK ", "")
-    name = words.replace(" LETTER", "")
+    name = unicodedata.name(sign, "").replace("LATIN ", "").replace("GREEK ", "")
     try:
-        return unicodedata.lookup(f"MATHEMATICAL {alphabet} {name}")
+        return unicodedata.lookup(f"MATHEMATICAL {alphabet} {name.replace(' LETTER', '')}")
     except KeyError:
         return sign
 

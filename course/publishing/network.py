@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from html import escape
 
-FLAGS = re.DOTALL | re.IGNORECASE
 ASKED = re.compile(
-    r"""<(?:script|iframe|img|embed|video|audio|source|link)\b[^>]*?\s(?:src|href)\s*=\s*["']?\s*"""
-    r"""(?:https?:)?//([^/\s"'?#>]+)""",
-    FLAGS,
+    r"""(?i)<(?:script|iframe|img|embed|video|audio|source|link)\b[^>]*?\s(?:src|href)\s*=\s*"""
+    r"""["']?\s*(?:https?:)?//([^/\s"'?#>]+)"""
 )
-SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script", FLAGS)
+SCRIPT = re.compile(r"(?is)<script\b[^>]*>(.*?)</script")
 # of a script, an address in quotes that it means to load: a file of JavaScript, or a package; not
 # the beginning of the addresses of icons, which plotly.js carries
 LOADED = re.compile(

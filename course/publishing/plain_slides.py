@@ -72,7 +72,6 @@ def opening(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
 
 
 def told(group: list[NotebookNode], faces: Faces) -> str:
-    """Return what the speaker is told on a slide."""
     notes = [faces.text(cell.source) for cell in group if slide_type(cell) == "notes"]
     return "".join(notes) or NO_NOTES
 

@@ -118,7 +118,6 @@ class Printer:
             return heard["result"]
 
     def heard(self) -> dict[str, Any]:
-        """Return the next thing that the browser says."""
         while b"\0" not in self.rest:
             if not select([self.of], [], [], chromium.SECONDS)[0]:
                 raise TimeoutError("it did not answer in time")

@@ -123,9 +123,8 @@ def lead_to_pages(notebook: nbformat.NotebookNode) -> None:
     """Let links in outputs lead to pages; Sphinx itself sees to those in text cells."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
-            page = output.get("data", {}).get("text/html")
-            if page:
-                output.data["text/html"] = LINK.sub(_led_to_page, page)
+            if "text/html" in output.get("data", {}):
+                output.data["text/html"] = LINK.sub(_led_to_page, output.data["text/html"])
 
 
 def _led_to_page(link: re.Match) -> str:
