@@ -121,7 +121,6 @@ def ticked(html: str) -> str:
 
 
 def rendered(source: str, macros: Macros) -> str:
-    """Return an output of Markdown as HTML."""
     safe = safe_markdown(source, macros)
     return clean(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(safe))
 
