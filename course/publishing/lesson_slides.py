@@ -17,7 +17,7 @@ from course.publishing.slide_graphs import slide_graph
 from course.publishing.slides import Flow, Lab, Opening, Recap, Result, Round, Slide, Table
 from helpers.exercises.exercise import Exercise, find
 from helpers.predicting.kinds import lines_of, names
-from helpers.predicting.programs import cured, in_this_order
+from helpers.predicting.programs import cured
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
 
@@ -266,14 +266,16 @@ def settled(asked: Question | None, run: NotebookNode, faces: Faces) -> Result:
         return result_of(run, faces)
     printed = "".join(output.text for output in run.outputs)
     if asked.kind == "order":
-        program, mended = in_this_order(asked.shown, asked.right), {}
+        lettered = {line[0]: line for line in lines_of(asked)[len(asked.shown["head"]) :]}
+        program, mended = [*asked.shown["head"], *map(lettered.get, asked.right)], {}
         printed = "\n".join(line for line in printed.split("\n")[1:] if line[:4].strip())
     else:
         mended = asked.told["mend"]
-        program = cured("\n".join(asked.shown["lines"]), mended)
+        lines = cured("\n".join(asked.shown["lines"]), mended).split("\n")
+        program = [f"{number:>2}  {line}" for number, line in enumerate(lines, start=1)]
         printed = printed.partition("\n\n")[2]
     printed = faces.printed(printed.removesuffix("\n").removesuffix(FINE), "stdout")
-    return Result(faces.code(program, lit=set(map(int, mended))) + printed)
+    return Result(faces.code("\n".join(program), lit=set(map(int, mended))) + printed)
 
 
 def result_of(run: NotebookNode, faces: Faces) -> Result:

@@ -9,14 +9,14 @@ from notebook_rules.rounds import asked, questions, rounds
 
 CODE_ROLES = ("setup", "guess", "run", "try", "stub")
 CARRIES = {  # besides the role itself
-    "title": {"slide"},
+    "title": {"graph", "slide"},
     "question": {"id", "kind", "right", "answer", "tolerance", "minutes", "settled", "slide"},
     "lab": {"id", "minutes", "slide"},
     "text": {"slide"},
     "case": {"slide"},
     "exercise": {"slide"},
-    "run": {"ask", "caption", "expects", "graph"},  # `make refresh` writes the graph
-    "stub": {"graph"},
+    "run": {"ask", "caption", "expects", "graph", "slide"},  # `make refresh` writes the graph
+    "stub": {"graph", "printed"},
 }
 OF_A_KIND = {  # besides these
     "draw": {"decoys"},
