@@ -1,7 +1,7 @@
-"""Draw the graph that the program of a case or a round leaves, for the slide that shows it last.
+"""Draw the graph that the program of a title, a case or a round leaves, and run the mended case.
 
-The author names the tensors in the metadata of the case or question, `slide.graph`; the graph is
-stored in the metadata of the cell that runs.
+The author names the tensors in the metadata, `slide.graph`, and what mends a case, `slide.mend`;
+the graph, and what the mended program prints, are stored in the metadata of the cell that runs.
 """
 
 import ast
@@ -84,10 +84,10 @@ def printed_by(programs, first):
     *lines, last = ast.parse(program).body
     if isinstance(last, ast.Expr):
         last = ast.parse(f"_value = {ast.unparse(last)}").body[0]
-    last = ast.unparse(ast.Module([*lines, last], []))
+    program = ast.unparse(ast.Module([*lines, last], []))
     with undisturbed(), warnings.catch_warnings(action="ignore"), redirect_stdout(told):
-        for lines in [*before, last]:
-            failed, _ = ran(lines, names)
+        for part in [*before, program]:
+            failed, _ = ran(part, names)
             if failed:
                 raise CannotBeAsked(f"{first}: the case, mended for its slide, says {failed}")
     value = names.get("_value")

@@ -404,10 +404,9 @@ def recap_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     title = faces.line(found[1]) if found else "Recap"
     rest = TABLE.sub("", source[found.end() :] if found else source)
     made = tables(group[:1], faces, title, group[0].id, faces.text(rest))
-    sentences = GOAL.findall(rest)
-    if not made and sentences:
-        after = rest[rest.find("\n**") :]  # where one goes on from here
-        made = [one_by_one(sentences, group, faces, title, faces.text(BELOW.sub("", after)))]
+    if not made and GOAL.search(rest):
+        after = faces.text(BELOW.sub("", GOAL.sub("", rest)))  # such as where one goes on from here
+        made = [one_by_one(GOAL.findall(rest), group, faces, title, after)]
     if not made:
         return [flow(group, faces, title)]
     return made + left_over(group, group[:1], faces, title)

@@ -220,6 +220,37 @@ def test_a_lab_that_steps_shows_each_press_and_nothing_before_it(chromium, deck_
         assert len(seen) == len({keys for keys, _ in seen}) == 4
 
 
+PRESSES = """() => {
+  const at = Reveal.getCurrentSlide(), [pane] = at.querySelectorAll(".player-pane");
+  const sizes = [...pane.querySelectorAll("text")].map((one) => parseFloat(getComputedStyle(one).fontSize) * one.ownerSVGElement.getScreenCTM().a);
+  const isWhole = pane.scrollHeight <= pane.clientHeight + 1 && pane.scrollWidth <= pane.clientWidth + 1;
+  return { least: Math.min(...sizes), isWhole, presses: [...at.querySelectorAll(".player-action")].map((one) => [one.querySelector(".move")?.innerText, one.dataset.nr]) };
+}"""
+NUMBERED = [
+    ["tenfold", "1"],
+    ["one_more", "2"],
+    *([name, ""] for name in ("keep", "halve", "forward")),
+    ["backward", "3"],
+]
+
+
+@pytest.mark.parametrize(
+    ("size", "least"), [((1280, 720), 18), ((390, 844), 12)], ids=["wall", "phone"]
+)
+def test_a_lab_without_room_for_its_code_names_and_numbers_what_was_pressed(
+    chromium, deck_of, size, least
+):
+    with watched(chromium, viewport=dict(zip(("width", "height"), size, strict=True))) as watch:
+        page = opened(watch, deck_of(next(one for one in LESSONS if one.name.startswith("14"))))
+        page.evaluate("Reveal.slide(Reveal.getSlides().findIndex((one) => one.dataset.walks))")
+        for _ in range(4):
+            page.keyboard.press("ArrowRight")
+        seen = page.evaluate(PRESSES)
+        assert seen["presses"] == NUMBERED
+        assert seen["least"] >= least
+        assert seen["isWhole"]
+
+
 @pytest.mark.parametrize(("on", "back"), [("ArrowRight", "ArrowLeft"), ("PageDown", "PageUp")])
 def test_on_and_back_lead_through_a_player_that_is_seen(deck, on, back):
     deck.evaluate("Reveal.slide(2)")

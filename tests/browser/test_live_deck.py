@@ -37,6 +37,9 @@ SHOWN = {
 }
 
 
+NAMES = ["tenfold", "one_more", "keep", "halve", "forward", "backward"]
+
+
 def cell(name, source, **more):
     return new_code_cell(source, id=name, **more)
 
@@ -84,6 +87,9 @@ def small():
     cells += round_of("loop", "print('begun', flush=True)\nwhile True: pass", stored)
     cells += the_case_again()
     cells += lab_of("ported", "print('came', 'live')", stored)
+    hooks = lab_of("hooks", "from helpers import labs\nlabs.hooks()", stored)
+    hooks[0].metadata["course"]["slide"] = {"presses": ["1 6"], "moves": NAMES}
+    cells += hooks
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     return new_notebook(cells=cells, metadata=kernel)
 
@@ -359,6 +365,24 @@ def test_the_code_of_a_lab_is_edited_and_its_output_marked(deck):
     unmarked(deck)
     deck.keyboard.press("Shift+E")
     marked(deck, "section.present .of")
+
+
+def test_a_lab_that_runs_again_keeps_the_names_of_its_buttons_and_what_was_pressed(deck):
+    titles = deck.evaluate("Reveal.getSlides().map((slide) => slide.ariaLabel)")
+    deck.evaluate(f"Reveal.slide({titles.index('Lab: hooks')}, 0, -1)")
+    buttons = deck.locator("section.present .player-action")
+    for _ in range(2):
+        deck.keyboard.press("r")
+        deck.wait_for_selector("section.present .player-room:not([data-before])", timeout=LONG)
+        deck.evaluate("document.querySelector('.present .player-room').dataset.before = ''")
+        while deck.evaluate(STEP) < 3:
+            deck.keyboard.press("ArrowRight")
+        expect(buttons.locator(".move")).to_have_text(NAMES)
+        assert buttons.evaluate_all("all => all.map((one) => one.dataset.nr)") == [
+            "1",
+            *[""] * 4,
+            "2",
+        ]
 
 
 def test_a_traceback_opens_whole_and_once_loaded_again_marks_no_line_that_did_not_fail(deck):

@@ -71,6 +71,7 @@ function fitBand(slide, note) {
 // or takes their place or that of what was told first, or covers the code. A picture covers all but a row of options, where its
 // words stay large; options beside the code move into such a row.
 const FORMS = [["beside", false], ["row", false], ["beside", "lead"], ["row", "lead"], ["beside", "under"], ["beside", "votes"], ["row", "rest"], ["beside", true], ["row", true]];
+const SWAPPED = [["whole", true]]; // the result takes the place of its code
 const PLAIN = [["whole", false], ["split", false], ["whole", "lead"], ["whole", true]];
 
 function fitStage(slide, note) {
@@ -94,10 +95,16 @@ function fitStage(slide, note) {
   if (parts.stage.dataset.kind === "player" && parts.out) fitPlayers(parts.out, parts.out.clientHeight);
 }
 
+function formsOf(slide, { source, votes }) {
+  if (!source) return [["list", false]];
+  if ("swaps" in slide.dataset) return SWAPPED;
+  return votes ? FORMS : PLAIN;
+}
+
 // The form that is the first to fit at the largest sizes; lines of code hang before they are covered, or become smaller.
 function bestForm(slide, parts) {
   const isDrawn = parts.stage.dataset.kind !== "text";
-  const forms = slide.matches("[data-swaps]") ? [["whole", true]] : (parts.source ? (parts.votes ? FORMS : PLAIN) : [["list", false]]).filter(([, covers]) => (isDrawn ? covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture") : covers !== "rest" && (covers !== "lead" || parts.lead)));
+  const forms = formsOf(slide, parts).filter(([, covers]) => (isDrawn ? covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture") : covers !== "rest" && (covers !== "lead" || parts.lead)));
   for (const [size, words] of TOGETHER) {
     for (const [wraps, hides] of [[false, false], [true, false], [false, true], [true, true]]) {
       for (const [form, covers] of forms.filter(([, covers]) => hides === (covers === true))) {
