@@ -182,7 +182,7 @@ function fitPlayers(out, high) {
 }
 
 // The picture of a lab is as large as what is seen of it allows. A graph too low under its boxes stands beside them.
-function comeNear({ svg, film, room }) {
+function comeNear({ svg, film, room, pane }) {
   const isLow = Boolean(film.aside) && !isUpright(), margin = 4;
   const [right, up] = isLow ? film.aside : [0, Infinity];
   room.classList.toggle("is-low", isLow);
@@ -195,6 +195,7 @@ function comeNear({ svg, film, room }) {
   if (!width) return;
   svg.setAttribute("viewBox", `${x - margin} ${y - margin} ${wide} ${high}`);
   svg.style.cssText = `--wide:${wide};--high:${high}`;
+  swipes(pane, isUpright() && isWide(pane));
 }
 addEventListener("player-fits", ({ detail }) => {
   comeNear(detail);
@@ -234,6 +235,12 @@ function leastIn(out) {
 // The height of the mark over an output that other code made, in a live deck.
 const markOn = (out) => (out.classList.contains("foreign") ? parseFloat(getComputedStyle(out, "::before").height) + 18 : 0);
 
+// What is too wide for a phone is swiped, and its edge says so.
+function swipes(box, isCut) {
+  box.classList.toggle("swiped", isCut);
+  box.toggleAttribute("data-prevent-swipe", isCut);
+}
+
 // Let a picture fill its room; return how large its smallest words come out, in px.
 function zoom(picture, wide, high) {
   const size = picture.viewBox?.baseVal || { width: picture.naturalWidth, height: picture.naturalHeight };
@@ -242,9 +249,7 @@ function zoom(picture, wide, high) {
   const times = Math.max(least, Math.min(picture.viewBox ? MOST : 2.4, wide / size.width, high / size.height));
   picture.style.width = `${Math.floor(size.width * times)}px`;
   picture.style.height = `${Math.floor(size.height * times)}px`;
-  const isCut = size.width * times > wide + 1;
-  picture.parentElement.classList.toggle("swiped", isCut);
-  picture.parentElement.toggleAttribute("data-prevent-swipe", isCut);
+  swipes(picture.parentElement, size.width * times > wide + 1);
   return Math.round(words * times * 10) / 10;
 }
 
