@@ -89,6 +89,20 @@ def test_a_card_is_dragged_to_another(page):
     assert box(page, "draw").locator(".prediction-lock").is_disabled()
 
 
+def test_a_card_that_was_taken_is_moved_by_arrows_and_let_go(page):
+    taken, style = card(page, "Sum"), card(page, "Sum").get_attribute("style")
+    taken.focus()
+    page.keyboard.press("Enter")
+    for arrow in ("ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight"):
+        page.keyboard.press(arrow)
+        assert taken.get_attribute("style") != style, arrow
+        style = taken.get_attribute("style")
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowDown")
+    assert taken.get_attribute("style") == style
+    expect(said(page, "draw")).to_have_text("")
+
+
 def test_a_line_is_blamed_by_keys_and_the_others_can_be_asked(page):
     told = every()["07.f1"].told
     box(page, "find_line").locator("input").first.focus()
