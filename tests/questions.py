@@ -84,10 +84,12 @@ def text_of(lesson):
 
 
 def write(lesson):
-    """Write the file of a lesson; take away that of one which has no question."""
+    """Write the file of a lesson; take away that of one which has no question. Tell what changed."""
     path, text = path_of(lesson.number), text_of(lesson)
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
     if text:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
     else:
         path.unlink(missing_ok=True)
+    return text != before

@@ -57,11 +57,12 @@ def refresh(path):
     """Run one notebook from top to bottom, store it if anything changed."""
     before = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(before, as_version=4)
+    asks_otherwise = False
     try:
         if path.stem == "glossary":
             with_entries(notebook)
         else:
-            questions.write(Lesson(path.name, stored_text(notebook)))
+            asks_otherwise = questions.write(Lesson(path.name, stored_text(notebook)))
             count_minutes(path.name, notebook)
             store_graphs(Lesson(path.name, stored_text(notebook)), notebook)
         after = stored_text(executed(notebook, path.parent))
@@ -73,7 +74,8 @@ def refresh(path):
         return 1
     if after != before:
         path.write_text(after, encoding="utf-8", newline="\n")
-    print(f"{path.name}: {'refreshed' if after != before else 'unchanged'}")
+    is_new = asks_otherwise or after != before
+    print(f"{path.name}: {'refreshed' if is_new else 'unchanged'}")
     return 0
 
 
