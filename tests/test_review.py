@@ -310,6 +310,7 @@ def test_the_page_links_to_every_lesson_marks_what_is_due_and_escapes(clock, cap
     assert by_name["05.q1"] == "progress-missed progress-again"
     assert by_name["06.1"] == "progress-helped progress-again"
     assert "05.q6, Where backward starts, and where it ends: right at first" in page
+    assert page.count('class="is-begun"') == 2, "the dots of 05 and 06 on the map"
     assert "Today: 2 things to look at again, about 4 minutes." in data["text/plain"]
     assert "<script" not in page
 

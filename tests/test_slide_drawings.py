@@ -32,6 +32,11 @@ def test_lanes_put_boxes_over_their_columns_and_make_no_html_of_words():
     assert 'class="box alarm"' in drawn
     assert "&lt;b&gt;0" in drawn
     assert "<b>" not in drawn
+    places = re.findall(
+        r'<rect [^>]*?y="([\d.]+)"[^>]*height="([\d.]+)"', lanes(["| a", *["b | 1 x"] * 6])
+    )
+    ends = [float(y) + float(high) for y, high in places]
+    assert all(end < float(y) for end, (y, _) in zip(ends, places[1:], strict=False))
 
 
 def test_a_chart_has_a_curve_for_each_column_that_was_printed():
