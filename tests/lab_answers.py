@@ -217,7 +217,7 @@ def fewest(lesson, is_seen):
     found = []
     for state in states:
         for action in lines(lesson).values():
-            to, error = state.way(action.name)
+            to, error = state.after(action.name)
             if to is not None and is_seen(states[to], error):
                 found.append(len(state.path) + 1)
     return min(found)

@@ -9,7 +9,7 @@ from torch import nn
 from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.drawing.palette import STYLE
 from autograd_graphs.playing.animate import film
-from autograd_graphs.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Way
+from autograd_graphs.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Transition
 from autograd_graphs.playing.stylesheet import css_class
 from helpers import module_calls, record, snapshot
 
@@ -73,16 +73,23 @@ def folded(blocks=7):
 def lab():
     """Return a lab of two switches: four states, each of its own scene, two actions."""
     scenes = tuple(drawing(chain(length)) for length in (1, 2, 3, 4))
-    refused = Way(3, "RuntimeError: both are on\nnothing is left to switch")
-    ways = [(Way(1), Way(2)), (Way(IDLE), Way(3)), (Way(3), Way(IDLE)), (refused, Way(ENDS))]
+    refused = Transition(3, "RuntimeError: both are on\nnothing is left to switch")
+    ways = [
+        (Transition(1), Transition(2)),
+        (Transition(IDLE), Transition(3)),
+        (Transition(3), Transition(IDLE)),
+        (refused, Transition(ENDS)),
+    ]
     titles = ["nothing is on", "a is on", "b is on", "both are on"]
     states = [
-        LabState(title, f"{title}.", nr, text=f"{title}\na graph", ways=ways[nr])
+        LabState(title, f"{title}.", nr, text=f"{title}\na graph", transitions=ways[nr])
         for nr, title in enumerate(titles)
     ]
     came = [None, (0, 0), (0, 1), (1, 1)]
     chosen = [(), (0,), (1,), (0, 1)]
-    states = [replace(state, came=came[nr], chosen=chosen[nr]) for nr, state in enumerate(states)]
+    states = [
+        replace(state, reached_by=came[nr], chosen=chosen[nr]) for nr, state in enumerate(states)
+    ]
     return LabFilm(
         ("a = b = False",),
         (Button("a = True", "switches a on"), Button("b = True", "switches b on")),
@@ -99,18 +106,20 @@ def restless(seed, states=12):
     dice = random.Random(seed)
     scenes = (drawing(chain(1)), drawing(chain(2)))
     ways = [
-        [Way((nr + 1) % states), restless_way(dice, states), restless_way(dice, states)]
+        [Transition((nr + 1) % states), restless_way(dice, states), restless_way(dice, states)]
         for nr in range(states)
     ]
     free, came = [], [None]
     for nr in range(1, states):
         free += [(nr - 1, 1), (nr - 1, 2)]
         before, action = free.pop(dice.randrange(len(free)))
-        ways[before][action] = Way(nr, dice.choice(["", f"ValueError: {nr}"]))
+        ways[before][action] = Transition(nr, dice.choice(["", f"ValueError: {nr}"]))
         came.append(dice.choice([(before, action), (nr - 1, 0)]))
     made = tuple(
         [
-            replace(restless_state(dice, nr, scenes), ways=tuple(ways[nr]), came=came[nr])
+            replace(
+                restless_state(dice, nr, scenes), transitions=tuple(ways[nr]), reached_by=came[nr]
+            )
             for nr in range(states)
         ]
     )
@@ -122,7 +131,14 @@ def restless(seed, states=12):
 
 def restless_way(dice, states):
     number = dice.randrange(states)
-    return dice.choice([Way(number), Way(number, f"ValueError: {number}"), Way(ENDS), Way(IDLE)])
+    return dice.choice(
+        [
+            Transition(number),
+            Transition(number, f"ValueError: {number}"),
+            Transition(ENDS),
+            Transition(IDLE),
+        ]
+    )
 
 
 def restless_state(dice, nr, scenes):
@@ -149,7 +165,7 @@ def walk(dice, film):
     """Return a few actions that can be done one after the other."""
     number, found = 0, []
     for _ in range(dice.randrange(1, 6)):
-        ways = film.states[number].ways
+        ways = film.states[number].transitions
         able = [nr for nr, way in enumerate(ways) if way.to != ENDS]
         if not able:
             break

@@ -42,10 +42,10 @@ def merges(found):
     """Return every other way that ends in a known state of a map: (path, number of that state)."""
     ways = []
     for state in found.states:
-        for action, way in state.ways:
+        for action, arrival in state.arrivals:
             path = (*state.path, action)
-            if way.to is not None and found.states[way.to].path != path:
-                ways.append((path, way.to))
+            if arrival.to is not None and found.states[arrival.to].path != path:
+                ways.append((path, arrival.to))
     return ways
 
 

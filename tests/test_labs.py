@@ -32,8 +32,8 @@ def test_the_player_tells_the_truth_of_every_state_and_every_action(lab):
     ]
     for nr, (state, played) in list(enumerate(zip(states, film.states, strict=True)))[::3]:
         before = known(state.path)
-        assert len(played.ways) == len(film.buttons)
-        for action, way in zip(with_buttons(lab.world), played.ways, strict=True):
+        assert len(played.transitions) == len(film.buttons)
+        for action, way in zip(with_buttons(lab.world), played.transitions, strict=True):
             error, *after = seen(lab.world, (*state.path, action.name))
             if way.to == ENDS:
                 assert len(state.path) == lab.depth, "only the last actions lead off the map"
@@ -57,7 +57,7 @@ def test_a_long_walk_through_a_live_world_is_a_walk_on_the_map(lab):
             live.reset()
             for _ in range(12):
                 action = rng.choice(lab.world.actions)
-                way = lab.map().states[nr].way(action.name)
+                way = lab.map().states[nr].after(action.name)
                 if way.to is None:
                     break
                 assert ran(live, action) == way.error

@@ -51,7 +51,7 @@ def test_every_input_has_a_form_that_gives_what_was_handed_on(case):
     assert found
     for node, step, position, local in found:
         assert is_known(local), f"{node.operation} has no form for input {position}"
-        assert "{" not in local.told() + local.told_form() + local.numbers
+        assert "{" not in local.factor_text() + local.form_text() + local.numbers
         assert (local.sign == "") == (local.symbol == "")
         if local.sign == "×":
             arrived, handed = step.grad_outputs[0].values, step.grad_inputs[position].values
@@ -121,22 +121,22 @@ def test_a_square_is_told_as_in_a_book():
     a, b, c = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0, 4.0))
     local = local_of((a * b + c) ** 2, a=a, b=b, c=c)
     assert (local.sign, local.symbol) == ("×", "2 · {self}")
-    assert local.told() == "2 · 10"
-    assert local.told({"self": "a*b + c"}) == "2 · (a*b + c)"
-    assert local.told_form({"self": "a*b + c"}) == "g × 2 · (a*b + c)"
+    assert local.factor_text() == "2 · 10"
+    assert local.factor_text({"self": "a*b + c"}) == "2 · (a*b + c)"
+    assert local.form_text({"self": "a*b + c"}) == "g × 2 · (a*b + c)"
     assert local.numbers == "2·10"
     assert local.value.values == 20.0
 
 
 def test_sums_and_views_say_what_becomes_of_the_product():
     x = torch.ones(2, 3, requires_grad=True)
-    assert local_of(x.sum()).told_form() == "g, spread over all 6 elements"
+    assert local_of(x.sum()).form_text() == "g, spread over all 6 elements"
     assert local_of(x.sum(1)).after == "spread over dim 1"
-    assert local_of(x.mean()).told() == "1 / 6"
-    assert local_of(x.view(6)).told_form() == "g, reshaped to (2, 3)"
+    assert local_of(x.mean()).factor_text() == "1 / 6"
+    assert local_of(x.view(6)).form_text() == "g, reshaped to (2, 3)"
     assert local_of(x.clone()).is_unchanged
     b = torch.ones(3, requires_grad=True)
-    assert local_of(x * b, 1, x=x, b=b).told_form().startswith("g × x, summed over dim 0")
+    assert local_of(x * b, 1, x=x, b=b).form_text().startswith("g × x, summed over dim 0")
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_nothing_is_computed_with_large_tensors(monkeypatch):
 def test_every_step_has_a_short_sentence(case):
     trace = recorded(case)
     for step in trace.steps:
-        words = sentence(trace.graph.nodes[step.node], step.locals, step)
+        words = sentence(trace.graph.nodes[step.node], step)
         assert 0 < len(words) <= LINES
         assert words.endswith(".")
         assert "{" not in words
@@ -204,7 +204,7 @@ def test_what_a_sentence_claims_is_so(program):
     except RuntimeError as error:
         trace = error.trace
     for step in trace.steps:
-        words = sentence(trace.graph.nodes[step.node], step.locals, step)
+        words = sentence(trace.graph.nodes[step.node], step)
         handed = [gradient for gradient in step.grad_inputs if gradient is not None]
         if "unchanged." in words and "the rest" not in words:
             assert set(handed) == set(step.grad_outputs)
@@ -215,7 +215,7 @@ def test_what_a_sentence_claims_is_so(program):
 def said(result, position=0, **names):
     trace = record(result, gradient=torch.ones_like(result), names=names)
     step = trace.steps[position]
-    return sentence(trace.graph.nodes[step.node], step.locals, step)
+    return sentence(trace.graph.nodes[step.node], step)
 
 
 def test_sentences_depend_on_what_was_verified():
@@ -303,7 +303,7 @@ def test_a_hook_on_a_node_is_suspected_where_the_rule_gives_something_else(make)
     trace = record(result, gradient=torch.ones_like(result))
     assert trace.steps[0].locals[0].is_refuted
     assert "(not what the rule gives: a hook?)" in str(trace)
-    assert trace.steps[0].locals[0].told_form() == "not what the rule gives: a hook?"
+    assert trace.steps[0].locals[0].form_text() == "not what the rule gives: a hook?"
 
 
 def fills(shape):

@@ -35,7 +35,16 @@ from autograd_graphs.drawing.palette import LIGHT, STYLE, attributes
 from autograd_graphs.drawing.svg import IN_LAB
 from autograd_graphs.playing import encode_backward, encode_lab
 from autograd_graphs.playing.animate import film
-from autograd_graphs.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Stack, Way
+from autograd_graphs.playing.film import (
+    ENDS,
+    IDLE,
+    Button,
+    Change,
+    LabFilm,
+    LabState,
+    Stack,
+    Transition,
+)
 from autograd_graphs.playing.lab_still import columns, opening, still
 from autograd_graphs.playing.player import (
     FILM,
@@ -90,7 +99,7 @@ def test_a_lab_comes_back_out_of_its_data(make):
     assert Player(made).frame == made.first == end(made, made.start)
     assert [meant(made, number) for number in range(len(made.states))] == found.seen
     for state, ways in zip(made.states, found.ways, strict=True):
-        assert [(way.to, way.error) for way in state.ways] == ways
+        assert [(way.to, way.error) for way in state.transitions] == ways
     shown = [css_class(mark.role, mark.state) for mark in still(made).marks]
     first = [classes for classes, _ in meant(made, made.first)]
     assert shown[: len(first)] == first
@@ -107,7 +116,9 @@ def test_buttons_stacks_and_legend_of_a_lab_come_back_out_of_its_data():
         Button("x = 1\ny = 2", "does two things", (1.0, 0.5), "set up", anew=True),
         Button("zero()", "empties"),
     )
-    state = LabState("a", "b", ways=(Way(IDLE), Way(ENDS)), totals=((1.0, 2.5), None))
+    state = LabState(
+        "a", "b", transitions=(Transition(IDLE), Transition(ENDS)), totals=((1.0, 2.5), None)
+    )
     made = small(
         state,
         code=("import torch", "x = 2"),
@@ -160,7 +171,9 @@ def hostile_trace():
 def test_hostile_text_stays_text():
     marks = (Mark("text", "note", (1, 1), runs=((HOSTILE, ""),)),)
     changes = (Change(0, runs=((HOSTILE, ""),)),)
-    state = LabState(HOSTILE, HOSTILE, 0, changes, text=HOSTILE, ways=(Way(0, HOSTILE),))
+    state = LabState(
+        HOSTILE, HOSTILE, 0, changes, text=HOSTILE, transitions=(Transition(0, HOSTILE),)
+    )
     named = small(
         replace(state, totals=((1.0,),)),
         scenes=(Drawing(9, 9, marks, HOSTILE, HOSTILE),),
@@ -314,10 +327,10 @@ def test_a_highlight_is_counted_as_the_script_counts():
     assert seen.isprintable()
 
 
-CELL = """from autograd_graphs.playing.film import Button, LabFilm, LabState, Way
+CELL = """from autograd_graphs.playing.film import Button, LabFilm, LabState, Transition
 from autograd_graphs.drawing.display_list import Drawing
 from autograd_graphs.playing.player import Player
-states = LabState("one", "It is on.", ways=(Way(1),)), LabState("two", "", ways=(Way(-1),), came=(0, 0))
+states = LabState("one", "It is on.", transitions=(Transition(1),)), LabState("two", "", transitions=(Transition(-1),), reached_by=(0, 0))
 Player(LabFilm((), (Button("go()", ""),), (Drawing(9, 9, (), "", ""),), states, "a table", "alt"))"""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain
 
 from autograd_graphs.data import NOT_FOLDED, Graph, Program
 from autograd_graphs.drawing.diagram import drawing
@@ -51,16 +50,17 @@ def explored(graph: Graph, alt: str) -> BackwardFilm:
 
 def shown(moments: Moments, scenes: list[Scene], count: int) -> list[Moment | None]:
     """Return the moment of each step; None for a step that is inside a folded part everywhere."""
-    found: list[Moment | None] = [None] * count
-    for stop in chain.from_iterable(scene.stops for scene in scenes):
-        if 0 < stop.moment <= count and found[stop.moment - 1] is None:
-            found[stop.moment - 1] = moments.step(stop.moment - 1)
-    return found
+    made: list[Moment | None] = [None] * count
+    for scene in scenes:
+        for stop in scene.stops:
+            if 0 < stop.moment <= count and made[stop.moment - 1] is None:
+                made[stop.moment - 1] = moments.step(stop.moment - 1)
+    return made
 
 
 def remarks(graph: Graph, drawn: int) -> list[str]:
     """Return the sentences on what is not shown; of the graph so many nodes are drawn."""
-    found = [graph.without_calls, graph.head(drawn).left_out]
+    sentences = [graph.without_calls, graph.head(drawn).left_out]
     if graph.folding_failed:
-        found.append(NOT_FOLDED)
-    return list(filter(None, found))
+        sentences.append(NOT_FOLDED)
+    return list(filter(None, sentences))

@@ -86,7 +86,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class EdgeFlow:
     """Hold what travels along one edge of a view: (step that hands on, step that gets) of each.
 
     `carried` is the gradient where the edge stands for one alone, `factor` by what it was
@@ -110,7 +110,7 @@ class Scene:
 
     picture: Bare
     turns: tuple[Turn, ...]
-    ways: tuple[Way, ...]
+    flows: tuple[EdgeFlow, ...]
     stops: tuple[Stop, ...]
     starts: tuple[tuple[int, What], ...] = ()
     parent: int = 0

@@ -94,14 +94,14 @@ class Encoder:
 
     def cell(self, cell: Cell) -> list:
         """Return one piece of an equation: [role, what, words], and 1 where it may be asked."""
-        found = [cell.role, self.what(cell.what), self.words(cell.caption)]
-        return [*found, 1] if cell.is_asked else found
+        piece = [cell.role, self.what(cell.what), self.words(cell.caption)]
+        return [*piece, 1] if cell.is_asked else piece
 
     def scene(self, scene: Scene) -> dict:
         """Return a picture, and what becomes of what is in it."""
         picture = scene.picture
-        found = self.drawn(picture, scene)
-        found |= {
+        data = self.drawn(picture, scene)
+        data |= {
             "turns": [turn_data(scene.turns[nr]) for nr in range(picture.drawn)],
             "names": [visible(name, 120) for name in scene.names[: picture.drawn]],
             "keys": list(map(key, picture.keys)),
@@ -110,10 +110,10 @@ class Encoder:
             "text": self.lines("\n".join(map(visible, scene.text.split("\n")))),
         }
         if scene.lying:
-            found["lying"] = self.drawn(scene.lying, scene)
+            data["lying"] = self.drawn(scene.lying, scene)
         if any(stop.last > stop.first for stop in scene.stops):
-            found["stops"] = flat((one.first, one.last, one.moment) for one in scene.stops)
-        return found
+            data["stops"] = flat((stop.first, stop.last, stop.moment) for stop in scene.stops)
+        return data
 
     def drawn(self, picture: Bare, scene: Scene) -> dict:
         return {
@@ -127,13 +127,13 @@ class Encoder:
 
     def marks(self, marks: Sequence[Mark], nodes: int) -> list[list]:
         """Return the marks of the whole picture, then those of each node."""
-        found: list[list] = [[] for _ in range(nodes + 1)]
+        groups: list[list] = [[] for _ in range(nodes + 1)]
         for mark in marks:
             place = 0
             if mark.owner is not None and mark.owner.kind == "node":
                 place = mark.owner.number + 1
-            found[place].append(self.mark(mark))
-        return found
+            groups[place].append(self.mark(mark))
+        return groups
 
     def mark(self, mark: Mark) -> list:
         """Return a mark: [number of its shape, role, state, …]."""
@@ -148,15 +148,15 @@ class Encoder:
 
     def runs(self, runs: Runs) -> list:
         """Return pieces of text, each followed by the number of its role."""
-        found: list[object] = []
+        pieces: list[object] = []
         for text, role in runs:
-            found += [visible(text), self.roles(role)]
-        return found
+            pieces += [visible(text), self.roles(role)]
+        return pieces
 
     def wire(self, line: Line, scene: Scene) -> list:
         """Return [curve, arrow, capsule, what, times, factor]."""
-        way = scene.ways[line.edge]
-        return [*self.curve(line), self.what(way.carried), flat(way.times), way.factor]
+        flow = scene.flows[line.edge]
+        return [*self.curve(line), self.what(flow.carried), flat(flow.times), flow.factor]
 
     def start(self, line: Line, scene: Scene) -> list:
         """Return [curve, arrow, capsule, what, node] of what enters a root from above."""
@@ -177,8 +177,8 @@ class Encoder:
 def turn_data(turn: Turn) -> list:
     """Return [stretches, freed, inside, opens] of a node, without what is empty at its end."""
     freed = -1 if turn.freed is None else turn.freed
-    found = [flat(turn.stretches), freed, turn.inside]
-    return [*found, flat(turn.opens)] if turn.opens else found
+    data = [flat(turn.stretches), freed, turn.inside]
+    return [*data, flat(turn.opens)] if turn.opens else data
 
 
 def shown(text: str) -> str:
@@ -190,9 +190,9 @@ def flat(groups: Iterable[Iterable]) -> list:
     return list(chain.from_iterable(groups))
 
 
-def key(one: str | Device) -> str | list:
+def key(entry: str | Device) -> str | list:
     """Return an entry of the legend: its key, or bars and words of a device."""
-    return one if isinstance(one, str) else [one.bars, one.words]
+    return entry if isinstance(entry, str) else [entry.bars, entry.words]
 
 
 def source(line: str) -> str:
@@ -209,12 +209,11 @@ def columns(span: Span | None, program: Sequence[str]) -> list | None:
     if span is None:
         return None
     line = source(program[span.line])
-    places = (span.start, span.stop, span.op_start, span.op_stop)
-    found = [span.line]
-    for at in places:
+    places = [span.line]
+    for at in (span.start, span.stop, span.op_start, span.op_stop):
         wide = [letter for letter in line[: max(at, 0)] if letter > "\uffff"]
-        found.append(at + len(wide))
-    return found
+        places.append(at + len(wide))
+    return places
 
 
 def rounded(value: float) -> float:

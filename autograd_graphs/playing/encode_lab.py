@@ -1,6 +1,6 @@
 """Turn a lab's film into compact plain data, ready for JSON: every mark once, then what changes.
 
-film.schema.json says of each field what it holds. A way is -1 where the map ends, -2 where nothing
+film.schema.json says of each field what it holds. A transition is -1 where the map ends, -2 where nothing
 changed; a total is 0 where there is no tensor.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from autograd_graphs.drawing.display_list import Mark
 from autograd_graphs.playing.encode_backward import LONGEST, Encoder, Pool, flat, shown
-from autograd_graphs.playing.film import Button, Change, LabFilm, Way
+from autograd_graphs.playing.film import Button, Change, LabFilm, Transition
 from autograd_graphs.text import visible
 
 VERSION = 3
@@ -35,8 +35,9 @@ class LabEncoder(Encoder):
         for role, state, words in film.legend:
             legend.append([self.roles(role), self.roles(state), shown(words)])
         stacks = []
-        for one in film.stacks:
-            stacks.append([shown(one.name), one.x, one.base, one.step, one.unit, one.wide])
+        for stack in film.stacks:
+            name, place = shown(stack.name), (stack.x, stack.base, stack.step)
+            stacks.append([name, *place, stack.unit, stack.wide])
         return data | {
             "version": VERSION,
             "alt": visible(film.alt, LONGEST),
@@ -70,8 +71,8 @@ class LabEncoder(Encoder):
                 flat(looks.items()),
                 self.owners(state.focus),
                 list(map(self.words, state.text.split("\n"))),
-                list(map(self.way, state.ways)),
-                list(state.came or ()) or 0,
+                list(map(self.transition, state.transitions)),
+                list(state.reached_by or ()) or 0,
                 list(state.chosen),
                 list(map(total_data, state.totals)),
             ]
@@ -80,11 +81,11 @@ class LabEncoder(Encoder):
         runs = 0 if change.runs is None else tuple(self.runs(change.runs))
         return self.looks((self.roles(mark.role), self.roles(change.state or mark.state), runs))
 
-    def way(self, way: Way) -> int | list[int]:
+    def transition(self, transition: Transition) -> int | list[int]:
         """Return where an action leads, with what it raises."""
-        if not way.error:
-            return way.to
-        return [way.to, self.words(way.error)]
+        if not transition.error:
+            return transition.to
+        return [transition.to, self.words(transition.error)]
 
 
 def action(nr: int, button: Button) -> list:

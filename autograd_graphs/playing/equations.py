@@ -47,7 +47,7 @@ def is_unknown(gradient: Gradient) -> bool:
     return gradient.tile is None and gradient.bins is None
 
 
-def told(gradient: Gradient | None) -> str | Gradient:
+def as_shown(gradient: Gradient | None) -> str | Gradient:
     """Return a gradient as it is shown: a number, a few values as text, or the tensor itself."""
     if gradient is None:
         return NOTHING
@@ -55,7 +55,7 @@ def told(gradient: Gradient | None) -> str | Gradient:
     if value is not None:
         return short_number(value)
     values = gradient.values
-    is_row = isinstance(values, tuple) and not any(isinstance(one, tuple) for one in values)
+    is_row = isinstance(values, tuple) and not any(isinstance(value, tuple) for value in values)
     if is_row and len(text := short_numbers(values)) <= LONGEST:
         return text
     return gradient
@@ -63,7 +63,7 @@ def told(gradient: Gradient | None) -> str | Gradient:
 
 def caption(gradient: Gradient | None, words: str) -> str:
     """Return words under a tensor, and what a picture of it does not tell: shape and norm."""
-    if isinstance(told(gradient), str):
+    if isinstance(as_shown(gradient), str):
         return words
     size = shape(gradient.shape)
     if gradient.norm is not None:
@@ -73,7 +73,7 @@ def caption(gradient: Gradient | None, words: str) -> str:
 
 def arrives(gradient: Gradient | None, is_first: bool) -> Cell:
     """Return the cell of what arrives; below the first row its shape says that it is the same."""
-    shown, words = told(gradient), ""
+    shown, words = as_shown(gradient), ""
     if is_first:
         words = caption(gradient, "arrives")
     elif isinstance(shown, Gradient):
@@ -111,8 +111,10 @@ class Equations:
     def __init__(self, trace: Trace) -> None:
         self.trace, self.graph = trace, trace.graph
         self.inputs = self.graph.inputs_by_node()
-        self.step_of = {step.node: step for step in trace.steps}
-        self.turn_of = {step.node: number for number, step in enumerate(trace.steps)}
+        self.step_of: dict[int, Step] = {}
+        self.turn_of: dict[int, int] = {}
+        for number, step in enumerate(trace.steps):
+            self.step_of[step.node], self.turn_of[step.node] = step, number
         self.roots = {root.node for root in self.graph.roots}
         self.consumers: dict[int, list[Edge]] = {}
         for edge in self.graph.edges:
@@ -147,10 +149,10 @@ class Equations:
         for words, part in parts[:MOST_PARTS]:
             if cells:
                 cells.append(Cell("sign", "+"))
-            cells.append(Cell("arrives", told(part), words))
+            cells.append(Cell("arrives", as_shown(part), words))
         if len(parts) > MOST_PARTS:
             cells += [Cell("sign", "+"), Cell("words", f"{len(parts) - MOST_PARTS:,} more")]
-        return [(*cells, Cell("sign", "="), Cell("arrives", told(total), "arrives"))]
+        return [(*cells, Cell("sign", "="), Cell("arrives", as_shown(total), "arrives"))]
 
     def is_sum(self, parts: Sequence[Gradient], total: Gradient) -> bool:
         """Say whether parts are all of a sum: not in a graph that was cut, where some may be hidden,
@@ -163,16 +165,16 @@ class Equations:
 
     def parts(self, node: int) -> list[tuple[str, Gradient]]:
         """Return (from whom, gradient) of all that is handed to a node, in the order of the steps."""
-        found = []
+        parts = []
         for root, start in zip(self.graph.roots, self.trace.starts, strict=False):
             if root.node == node and start is not None:
-                found.append(("enters here", start))
+                parts.append(("enters here", start))
         edges = [edge for edge in self.consumers.get(node, ()) if edge.source in self.step_of]
         for edge in sorted(edges, key=lambda edge: self.turn_of[edge.source]):
             gradient = nth(self.step_of[edge.source].grad_inputs, edge.position)
             if gradient is not None:
-                found.append((f"from {stem(self.graph.nodes[edge.source].operation)}", gradient))
-        return found
+                parts.append((f"from {stem(self.graph.nodes[edge.source].operation)}", gradient))
+        return parts
 
     def leaf_row(self, step: Step) -> Row:
         """Return what becomes of a leaf's `.grad`: before + arrives = now."""
@@ -187,11 +189,11 @@ class Equations:
         if not is_kept(step):
             equals = Cell("words", "a hook makes it")
         return (
-            Cell("before", told(before), caption(before, words)),
+            Cell("before", as_shown(before), caption(before, words)),
             Cell("sign", "+"),
-            Cell("arrives", told(arrived), caption(arrived, "arrives")),
+            Cell("arrives", as_shown(arrived), caption(arrived, "arrives")),
             equals,
-            Cell("total", told(after), caption(after, name), is_asked=is_kept(step)),
+            Cell("total", as_shown(after), caption(after, name), is_asked=is_kept(step)),
         )
 
     def grad_name(self, step: Step) -> str:
@@ -199,43 +201,43 @@ class Equations:
 
     def row(self, step: Step, edge: Edge, is_first: bool) -> Row:
         goal = ended(self.goal(edge), LONGEST_PATH)
-        handed, local = nth(step.grad_inputs, edge.position), nth(step.locals, edge.position)
-        if handed is None:
+        grad_input, local = nth(step.grad_inputs, edge.position), nth(step.locals, edge.position)
+        if grad_input is None:
             return (Cell("words", f"and nothing to {goal}"),)
-        out = Cell("handed", told(handed), caption(handed, f"to {goal}"), is_asked=True)
+        out = Cell("handed", as_shown(grad_input), caption(grad_input, f"to {goal}"), is_asked=True)
         if len(step.grad_outputs) != 1:
             return (*several_arrive(step, is_first), Cell("sign", "→"), out)
-        (arrived,) = step.grad_outputs
-        came = arrives(arrived, is_first)
-        if is_reshaped(local, arrived, handed):
-            return (*self.unchanged(came), out)
-        return (*self.made(came, local, step), out)
+        (grad_output,) = step.grad_outputs
+        arriving = arrives(grad_output, is_first)
+        if is_reshaped(local, grad_output, grad_input):
+            return (*self.unchanged(arriving), out)
+        return (*self.made(arriving, local, step), out)
 
-    def made(self, came: Cell, local: LocalDerivative | None, step: Step) -> Row:
+    def made(self, arriving: Cell, local: LocalDerivative | None, step: Step) -> Row:
         """Return the cells between what arrives and what is handed on."""
         if local is None and step.formulas == CUSTOM:
-            return in_words(came, "by its own backward")
+            return in_words(arriving, "by its own backward")
         if local is None:
-            return in_words(came, "by torch's formula")
+            return in_words(arriving, "by torch's formula")
         if local.is_unchanged and not local.after:
-            return self.unchanged(came)
+            return self.unchanged(arriving)
         if local.after and single(local.value) == 1:
-            return in_words(came, local.after)
+            return in_words(arriving, local.after)
         known = self.names(step)
         if not local.sign:
-            return in_words(came, visible(local.told_form(known), LONGEST_FORM))
+            return in_words(arriving, visible(local.form_text(known), LONGEST_FORM))
         factor = factor_cell(local, known)
         if local.after:
             factor = replace(factor, caption=f"{factor.caption}\n{local.after}".strip())
         sign, equals = Cell("sign", SIGNS[local.sign]), Cell("sign", "=")
         if local.sign == "@left":
-            return factor, sign, came, equals
-        return came, sign, factor, equals
+            return factor, sign, arriving, equals
+        return arriving, sign, factor, equals
 
-    def unchanged(self, came: Cell) -> Row:
-        if isinstance(came.what, str):
-            return came, Cell("sign", "×"), Cell("factor", "1", "unchanged"), Cell("sign", "=")
-        return came, Cell("words", "unchanged"), Cell("sign", "=")
+    def unchanged(self, arriving: Cell) -> Row:
+        if isinstance(arriving.what, str):
+            return arriving, Cell("sign", "×"), Cell("factor", "1", "unchanged"), Cell("sign", "=")
+        return arriving, Cell("words", "unchanged"), Cell("sign", "=")
 
     def goal(self, edge: Edge) -> str:
         """Say to whom an edge leads: a leaf or tensor by name, else what is written in the program,
@@ -263,12 +265,12 @@ class Equations:
 
     def names(self, step: Step) -> dict[str, str]:
         """Return source texts by torch's own names of a step's inputs and result."""
-        found = {"result": short(self.operands.get(step.node, Operands()).result)}
+        texts = {"result": short(self.operands.get(step.node, Operands()).result)}
         for edge in self.inputs.get(step.node, ()):
             if edge.target is not None and edge.position < len(step.formulas):
                 name, _ = step.formulas[edge.position]
-                found[name] = self.operand(edge) or self.named(edge)
-        return {name: text for name, text in found.items() if text}
+                texts[name] = self.operand(edge) or self.named(edge)
+        return {name: text for name, text in texts.items() if text}
 
     def whole_way(self, step: Step) -> str:
         """Return the product of all factors from the root to a leaf, where one path alone leads
@@ -290,7 +292,7 @@ class Equations:
         """Return the steps and edges from the root to a leaf; none where several ways lead there, or
         backward starts anywhere on the way too.
         """
-        found: list[tuple[Step, Edge]] = []
+        steps: list[tuple[Step, Edge]] = []
         node = step.node
         if self.graph.left_out:  # what was cut off may lead there too
             return []
@@ -298,9 +300,9 @@ class Equations:
             edge = consumers[0]
             if len(consumers) > 1 or edge.source not in self.step_of or node in self.roots:
                 return []
-            found.append((self.step_of[edge.source], edge))
+            steps.append((self.step_of[edge.source], edge))
             node = edge.source
-        return found[::-1] if node in self.roots else []
+        return steps[::-1] if node in self.roots else []
 
     def scalar_factor(self, step: Step, edge: Edge) -> str:
         """Return the factor along one edge, in numbers; "" where it is none."""
@@ -323,16 +325,16 @@ def short(operand: str) -> str:
     return operand if len(operand) <= LONGEST_OPERAND else ""
 
 
-def in_words(came: Cell, words: str) -> Row:
-    return came, Cell("sign", "→"), Cell("words", words), Cell("sign", "→")
+def in_words(arriving: Cell, words: str) -> Row:
+    return arriving, Cell("sign", "→"), Cell("words", words), Cell("sign", "→")
 
 
-def is_reshaped(local: LocalDerivative | None, arrived: Gradient | None, handed: Gradient) -> bool:
+def is_reshaped(local: LocalDerivative | None, arrived: Gradient | None, left: Gradient) -> bool:
     """Say whether what is handed on is the very number that arrives, in another shape."""
-    if local is None or arrived is None or local.symbol != "1" or arrived.shape == handed.shape:
+    if local is None or arrived is None or local.symbol != "1" or arrived.shape == left.shape:
         return False
     number = single(arrived)
-    return number is not None and number == single(handed)
+    return number is not None and number == single(left)
 
 
 def as_factor(text: str) -> str:
@@ -349,7 +351,7 @@ def as_factor(text: str) -> str:
 
 def factor_cell(local: LocalDerivative, names: dict[str, str]) -> Cell:
     """Return the factor: its number under which its symbol stands, or the tensor."""
-    symbol = visible(local.told(names), LONGEST_SYMBOL)
+    symbol = visible(local.factor_text(names), LONGEST_SYMBOL)
     value = single(local.value)
     if value is not None:
         words = as_factor(local.numbers) or short_number(value)
@@ -358,7 +360,7 @@ def factor_cell(local: LocalDerivative, names: dict[str, str]) -> Cell:
         return Cell("factor", words, symbol)
     if local.value is None:
         return Cell("factor", symbol)
-    return Cell("factor", told(local.value), caption(local.value, symbol))
+    return Cell("factor", as_shown(local.value), caption(local.value, symbol))
 
 
 def several_arrive(step: Step, is_first: bool) -> Row:
@@ -370,7 +372,7 @@ def several_arrive(step: Step, is_first: bool) -> Row:
     cells: list[Cell] = []
     for nr, gradient in enumerate(step.grad_outputs[:MOST_ROWS]):
         if gradient is not None:
-            cells.append(Cell("arrives", told(gradient), caption(gradient, f"at output {nr}")))
+            cells.append(Cell("arrives", as_shown(gradient), caption(gradient, f"at output {nr}")))
     return tuple(cells)
 
 
@@ -379,7 +381,7 @@ def hook_row(step: Step) -> Row:
     pairs = zip(step.before_hooks, step.grad_outputs, strict=True)
     before, after = next(pair for pair in pairs if pair[0] != pair[1])
     made = Cell("words", f"{changer(step)} makes it")
-    return arrives(before, True), made, Cell("arrives", told(after), caption(after, ""))
+    return arrives(before, True), made, Cell("arrives", as_shown(after), caption(after, ""))
 
 
 def is_kept(step: Step) -> bool:
@@ -395,17 +397,17 @@ def is_kept(step: Step) -> bool:
     numbers = list(map(single, (before, arrived, after)))
     if None in numbers:
         return True
-    there, came, now = numbers
-    return is_near(there + came, now, abs(there) + abs(came))
+    there, more, now = numbers
+    return is_near(there + more, now, abs(there) + abs(more))
 
 
-def is_near(one: complex, other: complex | None, size: float) -> bool:
+def is_near(number: complex, other: complex | None, size: float) -> bool:
     """Say whether two numbers are alike but for rounding of numbers of this size; what is not finite
     counts as alike.
     """
     if other is None:
         return False
-    far = abs(one - other)
+    far = abs(number - other)
     return far <= CLOSE * size or not isfinite(far)
 
 

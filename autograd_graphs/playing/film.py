@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from autograd_graphs.drawing.display_list import Drawing, Mark, Owner
 
-ENDS, IDLE = -1, -2  # a way that the map does not hold; one that ran and changed nothing
+ENDS, IDLE = -1, -2  # a state that the map does not hold; what ran and changed nothing
 CLICK = -1  # what leads on to a node that is clicked, in place of an action
 
 
@@ -36,7 +36,7 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Transition:
     """Hold what an action makes of a state: the next one, ENDS or IDLE; and what it raised."""
 
     to: int
@@ -62,8 +62,8 @@ class Stack:
 class LabState:
     """Hold one state: what is said and drawn of it, and where each action leads.
 
-    `focus` is the node that the talk is of; clicking it comes here. `came` are the state and the
-    action that lead here first; a click is no action, but CLICK. `chosen` are marked actions.
+    `focus` is the node that the talk is of; clicking it comes here. `reached_by` are the state
+    and the action that lead here first; a click is no action, but CLICK. `chosen` are marked actions.
     `totals` are the numbers of each stack, None where it has no tensor. `text` says what the
     picture shows.
     """
@@ -74,8 +74,8 @@ class LabState:
     changes: tuple[Change, ...] = ()
     focus: Owner | None = None
     text: str = ""
-    ways: tuple[Way, ...] = ()
-    came: tuple[int, int] | None = None
+    transitions: tuple[Transition, ...] = ()
+    reached_by: tuple[int, int] | None = None
     chosen: tuple[int, ...] = ()
     totals: tuple[tuple[float, ...] | None, ...] = ()
 
@@ -102,23 +102,23 @@ class LabFilm:
     legend: tuple[tuple[str, str, str], ...] = ()
     aside: tuple[int, int] = (0, 0)
 
-    def steps(self) -> Iterator[tuple[int, int, Way]]:
-        """Yield (state, action, way to the next) of the start; a click leads on, or to ENDS."""
+    def steps(self) -> Iterator[tuple[int, int, Transition]]:
+        """Yield (state, action, transition) of the start; a click leads on, or to ENDS."""
         number = 0
         for action in self.start:
-            way = Way(self.clicked(number))
+            transition = Transition(self.clicked(number))
             if action != CLICK:
-                way = self.states[number].ways[action]
-            yield number, action, way
-            if way.to != IDLE:
-                number = way.to
+                transition = self.states[number].transitions[action]
+            yield number, action, transition
+            if transition.to != IDLE:
+                number = transition.to
 
     @property
     def refusal(self) -> str:
         """Return what the last action of the start raised, or nothing."""
         error = ""
-        for _, _, way in self.steps():
-            error = way.error
+        for _, _, transition in self.steps():
+            error = transition.error
         return error
 
     def clicked(self, number: int) -> int:

@@ -44,23 +44,23 @@ def layers(film: LabFilm, stack: int) -> list[tuple[float, ...]]:
     """Return what lies on one another in a stack after the start: what an action adds on what was
     there, where it says so and it is so; else the total is one block.
     """
-    found: list[tuple[float, ...]] = []
+    blocks: list[tuple[float, ...]] = []
     was = film.states[0].totals[stack]
     if was is not None:
-        found = [was]
-    for _, action, way in film.steps():
-        if way.to == IDLE:
+        blocks = [was]
+    for _, action, transition in film.steps():
+        if transition.to == IDLE:
             continue
-        total = film.states[way.to].totals[stack]
+        total = film.states[transition.to].totals[stack]
         adds = None if action == CLICK else film.buttons[action].adds
         if total is None:
-            found = []
+            blocks = []
         elif was is None or (total != was and not is_sum(was, adds, total)):
-            found = [total]
+            blocks = [total]
         elif total != was and adds is not None:
-            found.append(adds)
+            blocks.append(adds)
         was = total
-    return found
+    return blocks
 
 
 def is_sum(was: Sequence[float], adds: Sequence[float] | None, total: Sequence[float]) -> bool:

@@ -11,13 +11,13 @@ from autograd_graphs.data import Gradient, Node, Program, Storage, counted, stem
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, What
 from autograd_graphs.playing.equations import (
     Equations,
+    as_shown,
     caption,
     is_kept,
     leaf_name,
     number_of,
     shape,
     single,
-    told,
 )
 from autograd_graphs.recording.health import exploding, first, first_words, health_of, worst
 from autograd_graphs.recording.sentences import sentence
@@ -51,7 +51,7 @@ class Moments:
         rows = []
         for name, start in list(zip(roots, self.trace.starts, strict=False))[:MOST_STARTS]:
             where = f"enters at {visible(name or 'the root', LONGEST_NAME)}"
-            rows.append((Cell("arrives", told(start), caption(start, where)),))
+            rows.append((Cell("arrives", as_shown(start), caption(start, where)),))
         said = self.beginning(roots)
         return Moment(title, "", said, rows=tuple(rows), bytes_held=self.bytes_held[0])
 
@@ -77,8 +77,8 @@ class Moments:
     def graph_alone(self, title: str) -> Moment:
         """Say how large a graph is that nobody went back through."""
         operations, leaves = self.graph.size
-        found = f"{counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}"
-        said = f"{found}. Click a card to read what is in it."
+        size = f"{counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}"
+        said = f"{size}. Click a card to read what is in it."
         return Moment(title or "The graph", "", said, bytes_held=self.bytes_held[0])
 
     def step(self, number: int) -> Moment:
@@ -118,15 +118,15 @@ class Moments:
 
     def trouble(self, number: int) -> str:
         """Say at the first NaN or inf how it came about; "" at all other steps."""
-        found = self.first
-        if found is None or found.step != number:
+        trouble = self.first
+        if trouble is None or trouble.step != number:
             return ""
-        if found.how != "made":
-            return first_words(self.trace, found)
+        if trouble.how != "made":
+            return first_words(self.trace, trouble)
         factors = [local.value for local in self.trace.steps[number].locals if local]
-        if found.health == "NaN" and "inf" in map(health_of, factors):
+        if trouble.health == "NaN" and "inf" in map(health_of, factors):
             return "A factor here is infinite, and 0 times that is NaN."
-        return f"The first {found.health} appears here."
+        return f"The first {trouble.health} appears here."
 
     def stopped(self) -> str:
         if self.trace.stopped_at is None:
@@ -143,7 +143,7 @@ class Moments:
 
     def result(self, step: Step) -> Row:
         after = step.leaf.after
-        total = Cell("total", told(after), caption(after, ""))
+        total = Cell("total", as_shown(after), caption(after, ""))
         return Cell("name", self.equations.grad_name(step)), total
 
 
@@ -151,7 +151,7 @@ def said_of(node: Node, step: Step) -> str:
     """Say what a step does; of a leaf also that a hook changed its `.grad` afterwards."""
     if step.leaf and not is_kept(step):
         return f"{leaf_name(node)} is a leaf: the gradient was added to its .grad, and then a hook changed that."
-    return sentence(node, step.locals, step)
+    return sentence(node, step)
 
 
 def titles(node: Node) -> tuple[str, str]:
@@ -163,19 +163,19 @@ def titles(node: Node) -> tuple[str, str]:
 
 
 def question(step: Step, node: Node) -> str:
-    arrived = defined(step.before_hooks)
-    handed = list(map(told, defined(step.grad_inputs)))
-    if not arrived and not handed:
+    grad_outputs = defined(step.before_hooks)
+    grad_inputs = list(map(as_shown, defined(step.grad_inputs)))
+    if not grad_outputs and not grad_inputs:
         return ""
-    what = arrival(arrived)
+    what = arrival(grad_outputs)
     if step.leaf:
         name = visible(leaf_name(node), 40)
-        if isinstance(told(step.leaf.after), Gradient):
+        if isinstance(as_shown(step.leaf.after), Gradient):
             return f"{what} What shape does {name}.grad have?"
         return f"{what} What is {name}.grad now?"
     asked = f"does {visible(stem(node.operation), 40)} hand on"
-    tensors = [one for one in handed if isinstance(one, Gradient)]
-    if len(tensors or handed) > 1:
+    tensors = [grad for grad in grad_inputs if isinstance(grad, Gradient)]
+    if len(tensors or grad_inputs) > 1:
         asked += " to each"
     if tensors:
         return f"{what} What shape {asked}?"
@@ -188,7 +188,7 @@ def arrival(arrived: list[Gradient]) -> str:
         return "Nothing arrives."
     if len(arrived) > 1:
         return "A gradient arrives."
-    what = told(arrived[0])
+    what = as_shown(arrived[0])
     if isinstance(what, Gradient):
         return f"A gradient of shape {shape(what.shape)} arrives."
     return f"{what} arrives."
@@ -196,13 +196,17 @@ def arrival(arrived: list[Gradient]) -> str:
 
 def asked_alike(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """Return rows in which, where a shape is asked for, no number is."""
-    if not any(isinstance(what, Gradient) for what in asked_in(rows)):
+    if not is_shape_asked(rows):
         return rows
     return tuple([tuple(map(with_number_unasked, row)) for row in rows])
 
 
 def with_number_unasked(cell: Cell) -> Cell:
     return replace(cell, is_asked=False) if isinstance(cell.what, str) else cell
+
+
+def is_shape_asked(rows: tuple[Row, ...]) -> bool:
+    return any(isinstance(what, Gradient) for what in asked_in(rows))
 
 
 def asked_in(rows: tuple[Row, ...]) -> list[What]:
@@ -218,21 +222,21 @@ def choices(step: Step, rows: tuple[Row, ...]) -> tuple[str, ...]:
     asked = asked_in(rows)
     if not asked:
         return ()
-    if any(isinstance(what, Gradient) for what in asked):
+    if is_shape_asked(rows):
         return shapes(step, asked)
     return with_wrong(asked, map(short_number, others(step)), sort_key)
 
 
 def with_wrong(right: Iterable[str], wrong: Iterable[str], key: Callable | None) -> tuple[str, ...]:
     """Return right answers and a few wrong ones, sorted; none where there is no wrong one."""
-    found = dict.fromkeys(right)
-    count = len(found)
+    answers = dict.fromkeys(right)
+    count = len(answers)
     for text in wrong:
-        if len(found) < MOST_CHOICES:
-            found.setdefault(text)
-    if len(found) == count:
+        if len(answers) < MOST_CHOICES:
+            answers.setdefault(text)
+    if len(answers) == count:
         return ()
-    return tuple(sorted(found, key=key))
+    return tuple(sorted(answers, key=key))
 
 
 def others(step: Step) -> list[object]:
@@ -241,14 +245,14 @@ def others(step: Step) -> list[object]:
     factors = [single(local.value) for local in step.locals if local]
     leaf = step.leaf or LeafGrad(None, None)
     before, after = single(leaf.before), single(leaf.after)
-    known = [one for one in (*arrived, *factors, before) if isinstance(one, int | float)]
-    found = [*known]
+    known = [number for number in (*arrived, *factors, before) if isinstance(number, int | float)]
+    numbers = [*known]
     if before is None and isinstance(after, int | float):
-        found += [2 * after, 0.0]
-    for one in known:
+        numbers += [2 * after, 0.0]
+    for number in known:
         for other in known:
-            found += [one + other, one * other]
-    return [one for one in found if one == one and abs(one) != float("inf")]
+            numbers += [number + other, number * other]
+    return [number for number in numbers if number == number and abs(number) != float("inf")]
 
 
 def shapes(step: Step, asked: list[Gradient]) -> tuple[str, ...]:
@@ -256,10 +260,9 @@ def shapes(step: Step, asked: list[Gradient]) -> tuple[str, ...]:
     right = [what.shape for what in asked if isinstance(what, Gradient)]
     if None in right:
         return ()
-    likely = [one.shape for one in defined((*step.grad_outputs, *step.grad_inputs))]
-    likely += [sizes[::-1] for sizes in right]
-    likely += [sizes[1:] for sizes in right if sizes]
-    likely += [sizes[:-1] for sizes in right if sizes]
+    likely = [grad.shape for grad in defined((*step.grad_outputs, *step.grad_inputs))]
+    for part in (slice(None, None, -1), slice(1, None), slice(None, -1)):
+        likely += [sizes[part] for sizes in right]
     wrong = [shape(sizes) for sizes in likely if sizes is not None]
     return with_wrong(map(shape, right), wrong, None)
 
@@ -279,8 +282,8 @@ def health(step: Step) -> str:
     gradients = [*step.grad_outputs, *step.grad_inputs]
     if step.leaf:
         gradients.append(step.leaf.after)
-    handed = set(map(health_of, defined(step.grad_inputs)))
-    if handed == {"zero"}:
+    handed_on = set(map(health_of, defined(step.grad_inputs)))
+    if handed_on == {"zero"}:
         return worst(map(health_of, gradients)) or "zero"
     return worst(map(health_of, gradients))
 
@@ -293,23 +296,23 @@ def bytes_held(trace: Trace) -> list[int]:
         for storage in own_storages(node):
             sizes[storage.number] = max(sizes.get(storage.number, 0), storage.size)
             users[storage.number] = users.get(storage.number, 0) + 1
-    found = [sum(sizes.values())]
+    held = [sum(sizes.values())]
     for step in trace.steps:
-        left = found[-1]
+        left = held[-1]
         if step.freed:
             for storage in own_storages(trace.graph.nodes[step.node]):
                 users[storage.number] -= 1
                 if users[storage.number] == 0:
                     left -= sizes[storage.number]
-        found.append(left)
-    return found
+        held.append(left)
+    return held
 
 
 def own_storages(node: Node) -> list[Storage]:
     """Return the storages that a node's saved tensors keep alive; leaves live anyway."""
-    found = []
+    storages = []
     for saved in node.saved:
         for storage in saved.storages:
             if storage.size is not None and not storage.is_leaf:
-                found.append(storage)
-    return found
+                storages.append(storage)
+    return storages

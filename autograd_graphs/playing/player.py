@@ -26,13 +26,13 @@ NOTHING_ELSE = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsaf
 
 def without_comments(script: str) -> str:
     """Return a script without indentation and comments; no text in ours takes several lines."""
-    lines = [line.strip() for line in script.splitlines()]
+    lines = map(str.strip, script.splitlines())
     return "\n".join([line for line in lines if line and not line.startswith("//")]) + "\n"
 
 
-PARTS = ["marks", "numbers", "base"]
-PARTS += [f"steps_{job}" for job in ("picture", "walk", "words", "guess", "camera", "finder")]
-PARTS += ["steps_motion", "steps", "lab_words", "lab_picture", "lab_stacks", "lab_room", "lab"]
+PARTS = ["marks", "numbers", "base", "steps_picture", "steps_walk", "steps_words", "steps_guess"]
+PARTS += ["steps_camera", "steps_finder", "steps_motion", "steps"]
+PARTS += ["lab_words", "lab_picture", "lab_stacks", "lab_room", "lab"]
 PARTS += ["kernel"]  # one module together: each file uses what stands in those before it
 
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import groupby
+from typing import Any
 
 from autograd_graphs.data import Edge, Gradient, Graph, Node, SavedTensor, TensorInfo, line, tree
 from autograd_graphs.drawing.bare import Room, Size, bare, on_its_side
 from autograd_graphs.drawing.palette import TITLE
-from autograd_graphs.playing.backward_film import Scene, Stop, Turn, Way, What
-from autograd_graphs.playing.equations import Equations, is_unknown, number_of, shape, single, told
+from autograd_graphs.playing.backward_film import EdgeFlow, Scene, Stop, Turn, What
+from autograd_graphs.playing.equations import (
+    Equations,
+    as_shown,
+    is_unknown,
+    number_of,
+    shape,
+    single,
+)
 from autograd_graphs.playing.views import Copy, View
 from autograd_graphs.recording.trace import LeafGrad, Trace, defined, nth
 from autograd_graphs.text import short_number, short_numbers, width
@@ -41,16 +48,19 @@ class Stage:
     def scene(self, summary: int) -> Scene:
         """Return the scene; `summary` is the number of the first moment of a step over a part."""
         turns = tuple(map(self.turn, range(len(self.graph.nodes))))
-        ways = tuple(map(self.way, range(len(self.graph.edges))))
+        flows = tuple(map(self.flow, range(len(self.graph.edges))))
         starts = tuple(self.starts().items())
-        capsules = {nr: room(way.carried) for nr, way in enumerate(ways) if way.carried is not None}
+        capsules = {}
+        for nr, flow in enumerate(flows):
+            if flow.carried is not None:
+                capsules[nr] = room(flow.carried)
         entries = {node: room(what) for node, what in starts}
         slots = {nr: max(map(wide, turn.slot)) for nr, turn in enumerate(turns) if turn.slot}
         kept, room_kept = self.keeping(), Room(capsules, entries, slots)
         return Scene(
             bare(kept, room_kept),
             turns,
-            ways,
+            flows,
             self.stops(summary),
             starts,
             self.view.parent,
@@ -66,12 +76,12 @@ class Stage:
         """
         nodes = []
         for nr, node in enumerate(self.graph.nodes):
-            outputs = tuple([replace(brief(made), grad=None) for made in node.outputs])
+            outputs = with_all(map(brief, node.outputs), grad=None)
             if not node.is_leaf:
-                outputs = tuple([replace(made, shape=()) for made in self.valued(nr, outputs)])
+                outputs = with_all(self.valued(nr, outputs), shape=())
             if node.folded:
-                outputs = tuple([replace(made, keeps_grad=False) for made in outputs])
-                saved = tuple([replace(one, storages=()) for one in node.saved])
+                outputs = with_all(outputs, keeps_grad=False)
+                saved = with_all(node.saved, storages=())
                 node = replace(node, folded=replace(node.folded, with_grad=0), saved=saved)
             else:
                 node = replace(node, saved=self.saved(self.view.nodes[nr][0], node))
@@ -88,19 +98,19 @@ class Stage:
 
     def saved(self, number: int, node: Node) -> tuple[SavedTensor, ...]:
         """Return the saved tensors of a node, called as the learner calls them."""
-        found = []
+        tensors = []
         known = {}
         if number in self.step_of:
             known = self.equations.names(self.step_of[number])
-        for one in node.saved:
-            if one.tensor is not None:
-                name = one.tensor.name or known.get(one.name, one.name)
-                tensor = replace(brief(one.tensor), names=())
-                if name != one.name:
+        for saved in node.saved:
+            if saved.tensor is not None:
+                name = saved.tensor.name or known.get(saved.name, saved.name)
+                tensor = replace(brief(saved.tensor), names=())
+                if name != saved.name:
                     tensor = replace(tensor, shape=())
-                one = replace(one, name=name, tensor=tensor)
-            found.append(one)
-        return tuple(found)
+                saved = replace(saved, name=name, tensor=tensor)
+            tensors.append(saved)
+        return tuple(tensors)
 
     def turn(self, nr: int) -> Turn:
         inside = self.view.nodes[nr]
@@ -115,37 +125,38 @@ class Stage:
         """Return `.grad` before and after, of what keeps one; None where none shows."""
         if self.graph.nodes[nr].folded:
             return None
-        (one,) = self.view.nodes[nr]
-        step = self.step_of.get(one)
+        (number,) = self.view.nodes[nr]
+        step = self.step_of.get(number)
         if step and step.leaf:
             return step.leaf
-        before, after = self.trace.graph.nodes[one].outputs, self.trace.after.nodes[one].outputs
+        before = self.trace.graph.nodes[number].outputs
+        after = self.trace.after.nodes[number].outputs
         if len(before) != 1 or not before[0].keeps_grad or not before[0].requires_grad:
             return None
         return LeafGrad(before[0].grad, after[0].grad)
 
-    def way(self, nr: int) -> Way:
+    def flow(self, nr: int) -> EdgeFlow:
         times = []
-        edges = [self.trace.graph.edges[one] for one in self.view.edges[nr]]
+        edges = [self.trace.graph.edges[number] for number in self.view.edges[nr]]
         for edge in edges:
-            if self.handed(edge) is not None:
+            if self.grad_input(edge) is not None:
                 to = self.turn_of.get(edge.target, self.last + 1)
                 times.append((self.turn_of[edge.source], to))
         times.sort()
         if len(edges) != 1 or not times:
-            return Way(tuple(times), self.shared(edges))
+            return EdgeFlow(tuple(times), self.shared(edges))
         (edge,) = edges
-        carried, factor = in_capsule(self.handed(edge)), ""
+        carried, factor = in_capsule(self.grad_input(edge)), ""
         if isinstance(carried, str):
             factor = self.equations.scalar_factor(self.step_of[edge.source], edge)
-        return Way(tuple(times), carried, factor)
+        return EdgeFlow(tuple(times), carried, factor)
 
     def shared(self, edges: list[Edge]) -> What:
         """Return what an edge that stands for several carries, where one alone hands on."""
-        handed = defined(map(self.handed, edges))
-        return in_capsule(handed[0]) if len(handed) == 1 else None
+        grad_inputs = defined(map(self.grad_input, edges))
+        return in_capsule(grad_inputs[0]) if len(grad_inputs) == 1 else None
 
-    def handed(self, edge: Edge) -> Gradient | None:
+    def grad_input(self, edge: Edge) -> Gradient | None:
         """Return the gradient that is handed on along an edge of the whole graph."""
         if edge.target is None or edge.source not in self.step_of:
             return None
@@ -153,11 +164,11 @@ class Stage:
 
     def starts(self) -> dict[int, What]:
         """Return what enters the roots from above, by the node of the view."""
-        found: dict[int, list[What]] = {}
+        entering: dict[int, list[What]] = {}
         for root, start in zip(self.trace.graph.roots, self.trace.starts, strict=False):
             if root.node in self.turn_of and start is not None:
-                found.setdefault(self.box_of[root.node], []).append(in_capsule(start))
-        return {node: together(what) for node, what in found.items()}
+                entering.setdefault(self.box_of[root.node], []).append(in_capsule(start))
+        return {node: together(what) for node, what in entering.items()}
 
     def opens(self, nr: int) -> tuple[tuple[int, int], ...]:
         """Return for a folded node which view it opens: (from this step on, view)."""
@@ -173,52 +184,57 @@ class Stage:
         for copy in copies:
             if copy.view:
                 view |= dict.fromkeys(self.turns(copy.nodes), copy.view)
-        found = [copies[-1].view]
-        if view:
-            found = [view[min(view)]]
+        views = [view[min(view)] if view else copies[-1].view]
         for now in range(self.last + 1):
-            found.append(view.get(now, found[-1]))
-        return found
+            views.append(view.get(now, views[-1]))
+        return views
 
     def stops(self, summary: int) -> tuple[Stop, ...]:
         """Return where the player stops: at each step, or after all steps in a folded part."""
-        found = [Stop(-1, -1, 0)]
+        stops = [Stop(-1, -1, 0)]
         if not self.last:
-            return tuple(found)
+            return tuple(stops)
         for box, first, last in self.stretches_of_boxes():
             if self.graph.nodes[box].folded and last > first:
-                found.append(Stop(first, last, summary))
+                stops.append(Stop(first, last, summary))
                 summary += 1
             else:
-                found += [Stop(now, now, now + 1) for now in range(first, last + 1)]
-        return (*found, Stop(self.last, self.last, self.last + 1))
+                stops += [Stop(now, now, now + 1) for now in range(first, last + 1)]
+        return (*stops, Stop(self.last, self.last, self.last + 1))
 
     def stretches_of_boxes(self) -> Iterator[tuple[int, int, int]]:
         """Yield (box, first step, last step) of steps in a row that are in one box."""
         boxes = [self.box_of[step.node] for step in self.trace.steps]
-        for box, steps in groupby(range(self.last), key=boxes.__getitem__):
-            first, *more = steps
-            yield box, first, (more or [first])[-1]
+        first = 0
+        for now, box in enumerate(boxes, start=1):
+            if now == self.last or boxes[now] != box:
+                yield box, first, now - 1
+                first = now
+
+
+def with_all(things: Iterable[Any], **fields: Any) -> tuple[Any, ...]:
+    """Return dataclasses with other fields, the same in all."""
+    return tuple([replace(thing, **fields) for thing in things])
 
 
 def stretches(steps: list[int]) -> tuple[tuple[int, int], ...]:
     """Return (first, last) of numbers in a row."""
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for step in steps:
-        if found and found[-1][1] == step - 1:
-            found[-1] = (found[-1][0], step)
+        if pairs and pairs[-1][1] == step - 1:
+            pairs[-1] = (pairs[-1][0], step)
         else:
-            found.append((step, step))
-    return tuple(found)
+            pairs.append((step, step))
+    return tuple(pairs)
 
 
 def starts(values: list[int]) -> tuple[tuple[int, int], ...]:
     """Return where a list, which begins at step -1, takes another value: (step, value)."""
-    found = []
+    changes = []
     for at, value in enumerate(values):
         if at == 0 or value != values[at - 1]:
-            found.append((at - 1, value))
-    return tuple(found)
+            changes.append((at - 1, value))
+    return tuple(changes)
 
 
 def together(what: list[What]) -> What:
@@ -236,7 +252,7 @@ def in_capsule(gradient: Gradient | None) -> What:
     """Return a gradient as a capsule or a slot shows it: a number, few values, or the tensor."""
     if gradient is None:
         return None
-    what = told(gradient)
+    what = as_shown(gradient)
     if isinstance(what, str) and single(gradient) is None and len(what) > IN_CAPSULE:
         return gradient
     return what

@@ -18,10 +18,10 @@ def css_class(role: str, state: str = "") -> str:
     if role not in STYLE and f"{role} {state}" not in STYLE:
         where = "Roles with a look stand in autograd_graphs/drawing/palette.py."
         raise KeyError(f"Nothing is drawn as {f'{role} {state}'.strip()!r}. {where}")
-    found = f"m-{role.replace(' ', '-')}"
+    classes = f"m-{role.replace(' ', '-')}"
     if state:
-        found += f" s-{state}"
-    return found
+        classes += f" s-{state}"
+    return classes
 
 
 def stylesheet() -> str:
@@ -41,15 +41,15 @@ def colours() -> str:
 
 def _rules() -> list[str]:
     """Return one rule for each look, those of roles first; looks that say the same share one."""
-    found: dict[tuple[bool, str], list[str]] = {}
+    selectors: dict[tuple[bool, str], list[str]] = {}
     keys = [key for key in STYLE if not key.startswith("torchviz")]
     for role, state, look in map(_look, keys):
         body = ";".join([f"{name}:{_value(name, value)}" for name, value in look.items()])
         name = f".m-{role}"
         if state:
             name += f".s-{state}"
-        found.setdefault((bool(state), body), []).append(name)
-    rules = sorted(found.items(), key=lambda rule: rule[0][0])
+        selectors.setdefault((bool(state), body), []).append(name)
+    rules = sorted(selectors.items(), key=lambda rule: rule[0][0])
     return [f"{','.join(names)}{{{body}}}" for (_, body), names in rules]
 
 
@@ -64,10 +64,10 @@ def _look(key: str) -> tuple[str, str, dict[str, str]]:
 
 def _forced() -> str:
     """Keep to the two colours that the reader chose, and the one for what is selected."""
-    found = dict.fromkeys(LIGHT, "CanvasText")
-    found |= dict.fromkeys(PAPER, "Canvas")
-    found["now"] = "Highlight"
-    return ";".join(f"--player-{name}:{value}" for name, value in found.items())
+    variables = dict.fromkeys(LIGHT, "CanvasText")
+    variables |= dict.fromkeys(PAPER, "Canvas")
+    variables["now"] = "Highlight"
+    return ";".join(f"--player-{name}:{value}" for name, value in variables.items())
 
 
 def _value(name: str, value: str) -> str:

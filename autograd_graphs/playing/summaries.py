@@ -7,7 +7,14 @@ from dataclasses import replace
 
 from autograd_graphs.data import Edge, Gradient, counted
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, Stop
-from autograd_graphs.playing.equations import LONGEST_PATH, arrives, caption, ended, in_words, told
+from autograd_graphs.playing.equations import (
+    LONGEST_PATH,
+    arrives,
+    as_shown,
+    caption,
+    ended,
+    in_words,
+)
 from autograd_graphs.playing.moments import Moments
 from autograd_graphs.playing.scenes import Stage
 from autograd_graphs.recording.health import health_of, norm_of, worst
@@ -60,8 +67,8 @@ class Summaries:
         ends = list(self.left(box, steps)) or list(self.totals(steps))
         rows: list[Row] = []
         for end in ends[:MOST_ROWS]:
-            came = arrives(self.entered(steps.start), is_first=not rows)
-            rows.append((*in_words(came, words), end))
+            arriving = arrives(self.entered(steps.start), is_first=not rows)
+            rows.append((*in_words(arriving, words), end))
         return rows
 
     def goal(self, edge: Edge) -> str:
@@ -79,9 +86,10 @@ class Summaries:
         """Yield what left the part."""
         for number in steps:
             for edge in self.equations.inputs.get(self.steps[number].node, ()):
-                handed = self.stage.handed(edge)
-                if handed is not None and self.stage.box_of.get(edge.target) != box:
-                    yield Cell("handed", told(handed), caption(handed, f"to {self.goal(edge)}"))
+                grad_input = self.stage.grad_input(edge)
+                if grad_input is not None and self.stage.box_of.get(edge.target) != box:
+                    words = caption(grad_input, f"to {self.goal(edge)}")
+                    yield Cell("handed", as_shown(grad_input), words)
 
     def totals(self, steps: range) -> Iterator[Cell]:
         """Yield the `.grad`s of the part's leaves."""
@@ -93,19 +101,21 @@ class Summaries:
         """Return for each copy of the part how large the gradient was that entered it."""
         copies = self.stage.copies.get(box, ())
         names = self.stage.graph.nodes[box].folded.copies
-        found = []
+        bars = []
         for nr, copy in enumerate(copies):
             inside = [turn for turn in self.stage.turns(copy.nodes) if turn in steps]
             if inside:
                 size = norm_of(self.entered(inside[0]))
-                found.append((inside[0], visible(nth(names, nr, ""), LONGEST), size))
-        if not 1 < len(found) <= MOST_BARS or any(size is None for _, _, size in found):
+                if size is None:
+                    return ()
+                bars.append((inside[0], visible(nth(names, nr, ""), LONGEST), size))
+        if not 1 < len(bars) <= MOST_BARS:
             return ()
-        return tuple([(name, size) for _, name, size in sorted(found)])
+        return tuple([(name, size) for _, name, size in sorted(bars)])
 
     def health(self, steps: range) -> str:
         """Say the worst that is not well in the steps."""
-        found = []
+        healths = []
         for number in steps:
-            found += map(health_of, self.steps[number].grad_inputs)
-        return worst(found)
+            healths += map(health_of, self.steps[number].grad_inputs)
+        return worst(healths)

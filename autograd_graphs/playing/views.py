@@ -43,12 +43,12 @@ class View:
 
 def views(graph: Graph, most: int) -> tuple[View, ...]:
     """Return at most so many views, outer parts first; a graph that is not folded has one."""
-    return or_plainly(graph, lambda one: _folded(one, most), _plain)
+    return or_plainly(graph, lambda whole: _folded(whole, most), _plain)
 
 
 def _folded(graph: Graph, most: int) -> tuple[View, ...]:
     if is_large(graph) and (folding := Folding(graph)).boxes():
-        return tuple(Views(folding, most).found())
+        return tuple(Views(folding, most).views())
     return _plain(graph)
 
 
@@ -68,7 +68,8 @@ class Views:
         while waiting and (not self.drawn or (len(self.drawn) < most and nodes < MOST_NODES)):
             opened, parent = waiting.popleft()
             if key(opened) not in self.number:
-                waiting += [(each, self.number[key(opened)]) for each in self._draw(opened, parent)]
+                number = len(self.drawn)
+                waiting += [(opening, number) for opening in self._draw(opened, parent)]
                 nodes += len(self.drawn[-1][3].nodes)
 
     def _draw(self, opened: Opened, parent: int) -> list[Opened]:
@@ -77,25 +78,25 @@ class Views:
         self.number[key(opened)] = len(self.drawn)
         self.drawn.append((opened, parent, contraction, contraction.graph()))
         rows = sorted(boxes(contraction, opened), key=lambda row: len(row[1]))
-        found: list[Opened] = []
+        openings: list[Opened] = []
         for _, copies in rows:
-            found += [copy for copy, _ in reversed(copies)]
-        return found
+            openings += [opening for opening, _ in reversed(copies)]
+        return openings
 
-    def found(self) -> Iterator[View]:
+    def views(self) -> Iterator[View]:
         for opened, parent, contraction, graph in self.drawn:
-            found = []
+            copies = []
             for node, rows in boxes(contraction, opened):
-                copies = [Copy(ran, self.number.get(key(one), 0)) for one, ran in rows]
-                found.append((node, tuple(copies)))
-            yield View(graph, members(contraction), sources(contraction), parent, tuple(found))
+                row = [Copy(ran, self.number.get(key(opening), 0)) for opening, ran in rows]
+                copies.append((node, tuple(row)))
+            yield View(graph, members(contraction), sources(contraction), parent, tuple(copies))
 
 
 def boxes(contraction: Contraction, opened: Opened) -> Iterator[tuple[int, Sequence[Ran]]]:
     """Yield each folded node with its copies."""
     ran, leaves = contraction.program.nodes, contraction.leaves
     for nr, part in enumerate(contraction.parts):
-        copies = [((one,), tuple(ran[one.start : one.stop])) for one in part.each()]
+        copies = [((copy,), tuple(ran[copy.start : copy.stop])) for copy in part.each()]
         yield contraction.number["part", nr], copies
     for nr, group in enumerate(leaves.groups):
         name = leaves.name(group)
@@ -115,7 +116,7 @@ def place(part: Part) -> tuple:
 def sources(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
     """Return for each new edge the old ones that it stands for."""
     place = {(edge.source, edge.position): nr for nr, edge in enumerate(contraction.old.edges)}
-    found = []
-    for together in contraction.stands:
-        found.append(tuple([place[edge.source, edge.position] for edge in together]))
-    return tuple(found)
+    numbers = []
+    for edges in contraction.stands:
+        numbers.append(tuple([place[edge.source, edge.position] for edge in edges]))
+    return tuple(numbers)

@@ -41,7 +41,9 @@ def norm_of(gradient: Gradient | None) -> float | None:
 def hypotenuse(sizes: Iterable[float]) -> float:
     """Return the root of the sum of squares; a NaN in it makes a NaN, as in torch."""
     sizes = list(sizes)
-    return math.nan if any(map(math.isnan, sizes)) else math.hypot(*sizes)
+    if any(map(math.isnan, sizes)):
+        return math.nan
+    return math.hypot(*sizes)
 
 
 def health_of(gradient: Gradient | None) -> str:
@@ -49,14 +51,14 @@ def health_of(gradient: Gradient | None) -> str:
     if gradient is None:
         return ""
     if gradient.values is not None:
-        told = elements(gradient.values)
+        values = elements(gradient.values)
     else:
-        told = [one for one in (gradient.least, gradient.greatest) if one is not None]
-    if gradient.nans or any(map(cmath.isnan, told)):
+        values = [bound for bound in (gradient.least, gradient.greatest) if bound is not None]
+    if gradient.nans or any(map(cmath.isnan, values)):
         return "NaN"
-    if gradient.infs or any(map(cmath.isinf, told)):
+    if gradient.infs or any(map(cmath.isinf, values)):
         return "inf"
-    return "zero" if told and not any(told) else ""
+    return "zero" if values and not any(values) else ""
 
 
 def norm_at(step: Step) -> float | None:
@@ -69,16 +71,16 @@ def norm_at(step: Step) -> float | None:
 
 def health_at(step: Step) -> str:
     """Say what is wrong with what arrived at a step: "NaN", "inf", "zero" where all is; or ""."""
-    found = set(map(health_of, defined(step.grad_outputs)))
-    if found == {"zero"}:
+    words = set(map(health_of, defined(step.grad_outputs)))
+    if words == {"zero"}:
         return "zero"
-    return worst(found)
+    return worst(words)
 
 
-def worst(found: Iterable[str]) -> str:
-    """Return "NaN", "inf", or "" where neither is among what was found."""
-    found = set(found)
-    return next((bad for bad in BAD if bad in found), "")
+def worst(words: Iterable[str]) -> str:
+    """Return "NaN", "inf", or "" where neither is among the words."""
+    words = set(words)
+    return next((word for word in BAD if word in words), "")
 
 
 def first(trace: Trace) -> First | None:
@@ -102,19 +104,19 @@ def summed(step: Step) -> Gradient | None:
     return step.leaf.after
 
 
-def first_words(trace: Trace, found: First) -> str:
+def first_words(trace: Trace, trouble: First) -> str:
     """Say in a sentence where the first NaN or inf is."""
-    step = trace.steps[found.step]
+    step = trace.steps[trouble.step]
     node = step.node
     where = title(trace.graph.nodes[node])
     if module := called_in(trace.graph, node):
         where += f" in {module}"
-    if found.how == "given":
-        return f"backward() starts with {found.health}, at {where}."
-    if found.how == "arrived":
+    if trouble.how == "given":
+        return f"backward() starts with {trouble.health}, at {where}."
+    if trouble.how == "arrived":
         maker = changer(step) if step.edited_by else "a hook or a sum"
-        return f"The first {found.health} arrives at {where}: {maker} made it."
-    return f"The first {found.health} arises at {where}."
+        return f"The first {trouble.health} arrives at {where}: {maker} made it."
+    return f"The first {trouble.health} arises at {where}."
 
 
 def called_in(graph: Graph, node: int) -> str:
@@ -133,11 +135,15 @@ def exploding(trace: Trace) -> frozenset[int]:
     times the largest that backward() started with: where gradients vanish on the way, the first
     ones only look large.
     """
-    norms = {nr: norm_at(step) for nr, step in enumerate(trace.steps) if health_at(step) not in BAD}
-    sizes = sorted(norm for norm in norms.values() if norm)
-    if not sizes:
-        return frozenset()
     begins = {root.node for root in trace.graph.roots}
-    starts = [norm or 0.0 for nr, norm in norms.items() if trace.steps[nr].node in begins]
-    least = max(EXPLODING * median_low(sizes), GROWN * max(starts, default=0.0))
-    return frozenset(nr for nr, norm in norms.items() if norm and norm > least)
+    norms, start = {}, 0.0
+    for nr, step in enumerate(trace.steps):
+        norm = norm_at(step)
+        if norm and health_at(step) not in BAD:
+            norms[nr] = norm
+            if step.node in begins:
+                start = max(start, norm)
+    if not norms:
+        return frozenset()
+    least = max(EXPLODING * median_low(norms.values()), GROWN * start)
+    return frozenset(nr for nr, norm in norms.items() if norm > least)

@@ -83,11 +83,11 @@ class Log:
     torch could crash over it.
     """
 
-    def __init__(self, roots: Sequence[torch.Tensor], found: Names, gradient: object) -> None:
+    def __init__(self, roots: Sequence[torch.Tensor], names: Names, gradient: object) -> None:
         with quietly():
             self.walk = Walk(roots, NEAREST)  # each step is kept, with its numbers
-            self.graph = self.after = graph_of(self.walk, found)
-        self.found, self.live = found, self.walk.live
+            self.graph = self.after = graph_of(self.walk, names)
+        self.names, self.live = names, self.walk.live
         self.edges = self.graph.inputs_by_node()
         self.cut = bool(self.graph.left_out)  # a cut graph may hide a consumer
         self.begins = {root.node for root in self.graph.roots}
@@ -157,7 +157,7 @@ class Log:
     def _look_again(self) -> None:
         """Describe all gradients that were taken, and the graph as it is now."""
         self.summaries.settle()
-        self.after = graph_of(self.walk, self.found)
+        self.after = graph_of(self.walk, self.names)
 
     def _is_other(self, number: int) -> bool:
         """Say whether a node runs for another backward than ours: in a hook of the user's, or in
@@ -237,7 +237,7 @@ class Log:
 
     def _note_edit(self, number: int, grad_outputs: Gradients) -> None:
         """Notice where else a gradient is to arrive that a custom Function has edited."""
-        memory = {one.data_ptr() for one in grad_outputs if computable(one)}
+        memory = {tensor.data_ptr() for tensor in grad_outputs if computable(tensor)}
         for place, start in self.waiting.items():
             if start in memory:
                 self.edited[place] = self.graph.nodes[number].operation
@@ -278,7 +278,7 @@ class Log:
 
 def versions(gradients: Gradients) -> tuple[int, ...]:
     """Return the version counters of gradients: an edit in place raises them."""
-    return tuple([read(one, "_version") for one in gradients if computable(one)])
+    return tuple([read(gradient, "_version") for gradient in gradients if computable(gradient)])
 
 
 def settled(local: LocalDerivative | None, of: Callable[[Any], Any]) -> LocalDerivative | None:
@@ -290,7 +290,10 @@ def settled(local: LocalDerivative | None, of: Callable[[Any], Any]) -> LocalDer
 
 def are_little(summaries: Sequence[Any]) -> bool:
     """Say whether none of some gradients is large, so that arithmetic on them takes no time."""
-    return not any(type(one) is PendingSummary and one.whole is None for one in summaries)
+    for summary in summaries:
+        if type(summary) is PendingSummary and summary.whole is None:
+            return False
+    return True
 
 
 def implicit_gradient(root: Root, tensor: torch.Tensor) -> torch.Tensor | None:
@@ -298,7 +301,9 @@ def implicit_gradient(root: Root, tensor: torch.Tensor) -> torch.Tensor | None:
     sizes = root.tensor.shape
     if sizes is None or torch.Size(sizes).numel() != 1:
         return None
-    return torch.ones_like(tensor) if computable(tensor) else tensor
+    if not computable(tensor):
+        return tensor
+    return torch.ones_like(tensor)
 
 
 def accumulator(leaf: torch.Tensor) -> Any:

@@ -73,69 +73,74 @@ class StepValues:
         describe: Callable[[torch.Tensor], Any],
     ) -> None:
         self.operation, self.describe = stem(node.operation), describe
-        named = [one for one in node.saved if one.tensor and one.tensor.names]
-        self.names = {one.name: one.tensor.names[0] for one in named}
+        self.names = {}
+        for saved in node.saved:
+            if saved.tensor and saved.tensor.names:
+                self.names[saved.name] = saved.tensor.names[0]
         self.held = {name: signed(value) for name, value in held.items()}
-        self.grads, self.grad_inputs = tuple(grad_outputs), grad_inputs
+        self.grad_outputs, self.grad_inputs = tuple(grad_outputs), grad_inputs
 
     def derivative(self, name: str, formula: str, position: int) -> LocalDerivative | None:
         """Return how one input's gradient is made, where a rule is known and verified."""
         key = f"{self.operation} {name}"
         rule = unchanged if formula == "grad" else RULES.get(key)
-        handed, arrived = self.grad_inputs[position], self.grads[0]
-        if rule is None or handed is None or arrived is None:
+        grad_input, grad_output = self.grad_inputs[position], self.grad_outputs[0]
+        if rule is None or grad_input is None or grad_output is None:
             return None
-        if not is_small(handed) or not is_small(arrived):
+        if not is_small(grad_input) or not is_small(grad_output):
             return None
         try:
-            return self.verified(rule, self.saved(position), handed, key not in MAY_DIFFER)
+            return self.verified(rule, self.saved(position), grad_input, key not in MAY_DIFFER)
         except Exception:
             return None
 
     def saved(self, position: int) -> Saved:
         shapes = tuple(map(shape_of, self.grad_inputs))
         own = {"shape": shapes[position], "shapes": shapes, "position": position}
-        return Saved(self.held, grad=self.grads[0], **own)
+        return Saved(self.held, grad=self.grad_outputs[0], **own)
 
     def verified(
-        self, rule: Rule, saved: Saved, handed: torch.Tensor, is_sure: bool
+        self, rule: Rule, saved: Saved, grad_input: torch.Tensor, is_sure: bool
     ) -> LocalDerivative | None:
         """Compute a form, and tell it where it gives what was handed on."""
         form = rule(saved)
         if form is None:
             return None
-        if form.text == "g" and is_same(saved.grad, handed):
+        is_plain = form.text == "g" and saved.grad.dtype == grad_input.dtype
+        if is_plain and torch.equal(saved.grad, grad_input):
             return UNCHANGED
-        after = fit(form.made, handed, partial(self.noise, form))
-        if after is None and is_sure and self.refutes(rule, saved, form.made, handed):
+        after = fit(form.made, grad_input, partial(self.noise, form))
+        if after is None and is_sure and self.refutes(rule, saved, form.made, grad_input):
             return REFUTED
         if after is None:
             return None
-        if saved.grad.dtype != handed.dtype:
-            after = f"{after}, as {dtype_name(handed.dtype)}".removeprefix(", ")
-        return self.told(rule, saved, form, after)
+        if saved.grad.dtype != grad_input.dtype:
+            after = f"{after}, as {dtype_name(grad_input.dtype)}".removeprefix(", ")
+        return self.derivative_of(rule, saved, form, after)
 
-    def refutes(self, rule: Rule, saved: Saved, made: torch.Tensor, handed: torch.Tensor) -> bool:
+    def refutes(
+        self, rule: Rule, saved: Saved, made: torch.Tensor, grad_input: torch.Tensor
+    ) -> bool:
         """Say whether what was handed on is surely not what a rule gives: neither rounding can
         explain it, as a computation in double precision tells, nor a place where there is no slope.
         """
         used = [saved.grad, *filter(is_tensor, self.held.values())]
-        found = [made, handed, *filter(is_usable, used)]
-        if any(tensor.is_complex() for tensor in found):
+        tensors = [made, grad_input, *filter(is_usable, used)]
+        if any(tensor.is_complex() for tensor in tensors):
             return False
-        exact = shaped(rule(saved.changed(widened)).made, handed)
-        if not all(bool(tensor.isfinite().all()) for tensor in (exact, *found)):
+        exact = shaped(rule(saved.changed(widened)).made, grad_input)
+        if not all(bool(tensor.isfinite().all()) for tensor in (exact, *tensors)):
             return False
-        made, handed = shaped(made, handed).double(), handed.double()
-        off, noise = largest(handed - exact), largest(made - exact)
-        least = CLEAR * CLOSE.get(found[1].dtype, 1e-4) * max(largest(handed), largest(exact))
+        made, grad_input = shaped(made, grad_input).double(), grad_input.double()
+        off, noise = largest(grad_input - exact), largest(made - exact)
+        least = CLEAR * CLOSE.get(tensors[1].dtype, 1e-4) * max(largest(grad_input), largest(exact))
         return off > max(least, NOISY * noise)
 
     def noise(self, form: Form) -> float:
         """Return how large the gradient is that arrives, where it may have been cancelled out."""
-        return 0.0 if form.sign else largest(self.grads[0])
+        return 0.0 if form.sign else largest(self.grad_outputs[0])
 
-    def told(self, rule: Rule, saved: Saved, form: Form, after: str) -> LocalDerivative:
+    def derivative_of(self, rule: Rule, saved: Saved, form: Form, after: str) -> LocalDerivative:
         text = form.text
         if after and not form.moved:
             text = f"{text}, {after}"
@@ -155,9 +160,11 @@ class StepValues:
         )
 
     def described(self, factor: Any) -> Any:
+        if factor is None:
+            return None
         if isinstance(factor, torch.Tensor):
             return self.describe(factor)
-        return None if factor is None else Gradient((), factor)
+        return Gradient((), factor)
 
     def name(self, name: str) -> str:
         """Return what the learner calls a saved tensor; an unnamed lone number as text."""
@@ -170,10 +177,10 @@ class StepValues:
         these, rounded as they are written, give the factor to three significant digits.
         """
         fields, value = set(_FIELDS.findall(form.symbol)), lone(form.factor)
-        told = {name: lone_number(self.held.get(name)) for name in fields}
-        if not fields or value is None or not all(told.values()) or _WORDS.search(form.symbol):
+        texts = {name: lone_number(self.held.get(name)) for name in fields}
+        if not fields or value is None or not all(texts.values()) or _WORDS.search(form.symbol):
             return ""
-        text = filled(form.symbol.replace(" · ", "·"), told)
+        text = filled(form.symbol.replace(" · ", "·"), texts)
         if text == short_number(value):
             return ""
         written = lone(rule(saved.changed(as_written)).factor)
@@ -186,30 +193,23 @@ def shape_of(tensor: torch.Tensor | None) -> tuple[int, ...] | None:
     return None if tensor is None else tuple(tensor.shape)
 
 
-def is_same(arrived: torch.Tensor | None, handed: torch.Tensor) -> bool:
-    """Say whether what was handed on is what arrived, to the last bit."""
-    if arrived is None or arrived.dtype != handed.dtype or arrived.shape != handed.shape:
-        return False
-    return torch.equal(arrived, handed)
-
-
-def fit(made: torch.Tensor, handed: torch.Tensor, noise: Callable[[], float]) -> str | None:
+def fit(made: torch.Tensor, grad_input: torch.Tensor, noise: Callable[[], float]) -> str | None:
     """Say what has to be done to what a form gives so that it has the input's shape: "" for
     nothing; None where it is not what was handed on.
     """
-    if is_broadcast(made.shape, handed.shape):
-        after = spread(made.shape, handed.shape)
+    if is_broadcast(made.shape, grad_input.shape):
+        after = spread(made.shape, grad_input.shape)
     else:
-        after = f"summed over {summed(made.shape, handed.shape)}"
-    made = shaped(made, handed).to(handed.dtype)
-    return after if agree(made, handed, noise) else None
+        after = f"summed over {summed(made.shape, grad_input.shape)}"
+    made = shaped(made, grad_input).to(grad_input.dtype)
+    return after if agree(made, grad_input, noise) else None
 
 
-def shaped(made: torch.Tensor, handed: torch.Tensor) -> torch.Tensor:
+def shaped(made: torch.Tensor, grad_input: torch.Tensor) -> torch.Tensor:
     """Give what a form gives the shape of what was handed on."""
-    if is_broadcast(made.shape, handed.shape):
-        return made.expand(handed.shape)
-    return made.sum_to_size(handed.shape)
+    if is_broadcast(made.shape, grad_input.shape):
+        return made.expand(grad_input.shape)
+    return made.sum_to_size(grad_input.shape)
 
 
 def widened(value: Any) -> Any:
@@ -245,30 +245,30 @@ def spread(shape: Sequence[int], target: Sequence[int]) -> str:
     if torch.Size(shape).numel() == 1:
         return f"spread over all {size} elements"
     whole = [1] * (len(target) - len(shape)) + list(shape)
-    found = [dim for dim, size in enumerate(whole) if size != target[dim]]
-    return f"spread over {dims(found)}"
+    changed = [dim for dim, size in enumerate(whole) if size != target[dim]]
+    return f"spread over {dims(changed)}"
 
 
 def summed(shape: Sequence[int], target: Sequence[int]) -> str:
     """Say over which dimensions a gradient is summed up."""
     extra = len(shape) - len(target)
-    found = [dim for dim, size in enumerate(shape) if dim < extra or size != target[dim - extra]]
-    return dims(found)
+    changed = [dim for dim, size in enumerate(shape) if dim < extra or size != target[dim - extra]]
+    return dims(changed)
 
 
-def dims(found: Sequence[int]) -> str:
-    if len(found) == 1:
-        return f"dim {found[0]}"
-    return f"dims {', '.join(map(str, found[:-1]))} and {found[-1]}"
+def dims(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"dim {numbers[0]}"
+    return f"dims {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
-def agree(made: torch.Tensor, handed: torch.Tensor, noise: Callable[[], float]) -> bool:
+def agree(made: torch.Tensor, grad_input: torch.Tensor, noise: Callable[[], float]) -> bool:
     """Say whether two gradients are the same but for rounding."""
-    if torch.equal(made, handed):
+    if torch.equal(made, grad_input):
         return True
-    close = CLOSE.get(handed.dtype, 1e-4)
-    least = close / 100 * max(largest(handed), noise())
-    return torch.allclose(made, handed, rtol=close, atol=least, equal_nan=True)
+    close = CLOSE.get(grad_input.dtype, 1e-4)
+    least = close / 100 * max(largest(grad_input), noise())
+    return torch.allclose(made, grad_input, rtol=close, atol=least, equal_nan=True)
 
 
 def largest(tensor: torch.Tensor) -> float:
@@ -279,15 +279,19 @@ def largest(tensor: torch.Tensor) -> float:
 
 def lone_number(value: object) -> str:
     """Return a single number as text, "" for anything else."""
-    found = lone(value)
-    return "" if found is None else short_number(found)
+    number = lone(value)
+    if number is None:
+        return ""
+    return short_number(number)
 
 
 def lone(value: object) -> complex | float | int | None:
     """Return a single number, None for anything else."""
     if isinstance(value, torch.Tensor) and value.dim() == 0 and computable(value):
         value = value.item()
-    return value if type(value) in (int, float, complex) else None
+    if type(value) not in (int, float, complex):
+        return None
+    return value
 
 
 def read_again(text: str) -> torch.Tensor:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from types import NoneType
 
 import torch
@@ -49,8 +48,7 @@ def record(
     roots = tuple(loss) if is_list(loss) else (loss,)
     for thing in roots:
         demand_tensor(thing)
-    found = names_in_reach(caller(), names)
-    log = Log(roots, found, gradient)
+    log = Log(roots, names_in_reach(caller(), names), gradient)
     program = program_of(caller(), log.graph, log.walk.met)
     try:
         try:
@@ -81,7 +79,7 @@ def words(error: BaseException) -> str:
     if set(map(id, map(type, arguments))) <= PLAIN:
         text = built_in.__str__(error)
     else:
-        text = next((one for one in arguments if type(one) is str), "")
+        text = next((argument for argument in arguments if type(argument) is str), "")
     return visible(text.partition("\n")[0], LONGEST) or type_name(error)
 
 
@@ -90,13 +88,12 @@ def plainly(said: str, log: Log) -> str:
 
     The graph has to show that they are meant: a hook may raise torch's words about another one.
     """
-    roots, nodes = log.graph.roots, log.graph.nodes
-    saved = chain.from_iterable(node.saved for node in nodes)
-    freed = log.graph.left_out or any(one.state == "freed" for one in saved)
+    roots = log.graph.roots
+    freed = freed_in(log)
     names = ", ".join(root.tensor.name or "this tensor" for root in roots)
     if "backward through the graph a second time" in said and freed:
         return (
-            f"A part of the graph of {names} was walked before: {freed_in(log)} freed. "
+            f"A part of the graph of {names} was walked before: {freed} freed. "
             "Run the forward pass again and give its new result, or pass retain_graph=True to "
             "the earlier call."
         )
@@ -108,7 +105,7 @@ def plainly(said: str, log: Log) -> str:
             "Pass gradient=v with v of that shape beside it, or give loss.sum()."
         )
     if "does not require grad and does not have a grad_fn" in said and (
-        why := [one.reason for one in roots if one.node is None]
+        why := [root.reason for root in roots if root.node is None]
     ):
         return (
             f"This tensor has no graph: {'; '.join(why)}. "
@@ -119,8 +116,8 @@ def plainly(said: str, log: Log) -> str:
 
 
 def freed_in(log: Log) -> str:
-    """Say what is freed: what one operation had saved, the first that is met."""
+    """Say what is freed: what the first operation that is met had saved; "" where nothing is."""
     for node in log.graph.nodes:
-        if any(one.state == "freed" for one in node.saved):
+        if any(saved.state == "freed" for saved in node.saved):
             return f"what {node.operation} had saved is"
-    return "saved tensors in it are"
+    return "saved tensors in it are" if log.graph.left_out else ""

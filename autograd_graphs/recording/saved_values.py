@@ -55,8 +55,8 @@ def signed(value: object) -> object:
 
 def is_usable(value: object) -> bool:
     if isinstance(value, tuple):
-        return all(one is None or is_usable(one) for one in value)
-    return is_small(value) if is_tensor(value) else True
+        return all(item is None or is_usable(item) for item in value)
+    return not is_tensor(value) or is_small(value)
 
 
 def is_small(tensor: torch.Tensor) -> bool:

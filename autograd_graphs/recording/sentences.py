@@ -138,27 +138,27 @@ _OF_TORCH: dict[str, str] = {
 }
 
 
-def sentence(node: Node, step_locals: Locals, step: Step) -> str:
+def sentence(node: Node, step: Step) -> str:
     """Say what a step does, in one or two plain sentences."""
     if step.leaf:
         return of_leaf(node, step)
     if step.formulas == CUSTOM:
         return _OF_TORCH.get(node.operation, _CUSTOM)
     name = visible(stem(node.operation), _LONGEST_NAME)
-    pairs = zip(step_locals, step.grad_inputs, strict=False)
-    handed = [local for local, gradient in pairs if gradient is not None]
-    if not handed:
+    pairs = zip(step.locals, step.grad_inputs, strict=False)
+    derivatives = [local for local, gradient in pairs if gradient is not None]
+    if not derivatives:
         return with_nothing(name, step)
-    if any(local and local.is_refuted for local in handed):
+    if any(local and local.is_refuted for local in derivatives):
         return _REFUTED.replace("{name}", name)
-    if all(local and local.kind == "zero" for local in handed):
+    if all(local and local.kind == "zero" for local in derivatives):
         return _STEPS if name in (*_JUMPS.split(), "Div") else _ZERO
     if any(made.dtype.startswith("complex") for made in node.outputs):
-        return fallback(name, handed, step)
+        return fallback(name, derivatives, step)
     said = SENTENCES.get(name, "")
     if name in _BY_LOCALS:
-        said = _BY_LOCALS[name](handed, step)
-    return said.replace("{name}", name) or fallback(name, handed, step)
+        said = _BY_LOCALS[name](derivatives, step)
+    return said.replace("{name}", name) or fallback(name, derivatives, step)
 
 
 def with_nothing(name: str, step: Step) -> str:
@@ -167,17 +167,17 @@ def with_nothing(name: str, step: Step) -> str:
     return f"What arrives goes no further: {name} hands nothing on here."
 
 
-def fallback(name: str, handed: Locals = (None,), step: Step | None = None) -> str:
+def fallback(name: str, derivatives: Locals = (None,), step: Step | None = None) -> str:
     """Say what is true of every operation, and how much is known of this step."""
-    if all(local and local.is_unchanged for local in handed):
+    if all(local and local.is_unchanged for local in derivatives):
         return f"{name} hands on what arrives, unchanged."
-    if all(local and local.sign == "×" and not local.after for local in handed):
-        each = " each input" if len(handed) > 1 else " on"
+    if all(local and local.sign == "×" and not local.after for local in derivatives):
+        each = " each input" if len(derivatives) > 1 else " on"
         return f"{name} hands{each} what arrives, times a factor of its own."
-    if all(handed):
+    if all(derivatives):
         return f"{name} makes a gradient in the shape of each input from what arrives."
     words = f"{name} hands on a gradient in the shape of each input"
-    if any(handed):
+    if any(derivatives):
         return f"{words}."
     own = "torch's own formula" if step is None or step.formulas else "its own backward"
     return f"{words}, by {own}."
@@ -199,7 +199,7 @@ def of_leaf(node: Node, step: Step) -> str:
 def with_copies(words: str, step: Step) -> str:
     """Add what becomes of a term that was broadcast, where there is one, or one cannot tell."""
     arrived = step.grad_outputs[:1]
-    shapes = {one.shape for one in defined((*arrived, *step.grad_inputs))}
+    shapes = {gradient.shape for gradient in defined((*arrived, *step.grad_inputs))}
     if len(shapes) != 1 or None in shapes or None in arrived:
         return words + _COPIES
     return words
@@ -219,7 +219,7 @@ def has(step: Step, position: int) -> bool:
     return nth(step.grad_inputs, position) is not None
 
 
-def of_sum(handed: Locals, step: Step) -> str:
+def of_sum(derivatives: Locals, step: Step) -> str:
     second = nth(step.locals, 1)
     if has(step, 1) and not is_scaled_by(second, 1):
         words = f"A sum hands its second term the gradient, times {alpha(second)}."
@@ -229,7 +229,7 @@ def of_sum(handed: Locals, step: Step) -> str:
     words = "A sum hands its term the gradient"
     if has(step, 0) and has(step, 1):
         words = "A sum hands the same gradient to both its terms"
-    if all(local and local.is_unchanged for local in handed):
+    if all(local and local.is_unchanged for local in derivatives):
         return f"{words}, unchanged."
     return with_copies(f"{words}.", step)
 
@@ -247,12 +247,12 @@ def difference(step: Step, whole: int, taken: int) -> str:
     return with_copies(words, step)
 
 
-def of_product(handed: Locals, step: Step) -> str:
-    factor = "each factor" if len(handed) > 1 else "a factor"
+def of_product(derivatives: Locals, step: Step) -> str:
+    factor = "each factor" if len(derivatives) > 1 else "a factor"
     return with_copies(f"A product hands {factor} the gradient, times the other factor.", step)
 
 
-def of_clamp(handed: Locals, step: Step) -> str:
+def of_clamp(derivatives: Locals, step: Step) -> str:
     """Say what a clamp hands on; limits that are tensors get what lies beyond them."""
     if not has(step, 1) and not has(step, 2):
         return _LIMITS
@@ -261,7 +261,7 @@ def of_clamp(handed: Locals, step: Step) -> str:
     return with_copies("A limit gets the gradient of each element that lay beyond it.", step)
 
 
-def of_fill(handed: Locals, step: Step) -> str:
+def of_fill(derivatives: Locals, step: Step) -> str:
     if not has(step, 1):
         return _OVERWRITTEN
     if has(step, 0):
@@ -269,8 +269,8 @@ def of_fill(handed: Locals, step: Step) -> str:
     return f"{_FILLED}."
 
 
-def of_absolute(handed: Locals, step: Step) -> str:
-    kind = (handed[0] or LocalDerivative()).kind
+def of_absolute(derivatives: Locals, step: Step) -> str:
+    kind = (derivatives[0] or LocalDerivative()).kind
     if kind == "sign":
         return "An absolute value hands on what arrives, times the sign of its input."
     if kind == "direction":
@@ -278,7 +278,7 @@ def of_absolute(handed: Locals, step: Step) -> str:
     return "An absolute value hands on what arrives, times the direction of its input. For a real number that is its sign."
 
 
-def of_edit(handed: Locals, step: Step) -> str:
+def of_edit(derivatives: Locals, step: Step) -> str:
     """Say what an edit of a slice hands on: the first input is what it was a slice of."""
     words = "The gradient of the slice that was edited goes through the backward of the edit"
     if has(step, 0):
@@ -286,10 +286,10 @@ def of_edit(handed: Locals, step: Step) -> str:
     return f"{words}."
 
 
-def of_quotient(handed: Locals, step: Step) -> str:
-    if None in handed:
+def of_quotient(derivatives: Locals, step: Step) -> str:
+    if None in derivatives:
         return ""
-    if len(handed) > 1:
+    if len(derivatives) > 1:
         words = "A quotient n / d hands on the gradient: times 1 / d to n, times -n / d² to d."
     elif step.grad_inputs[0] is not None:
         words = "A quotient hands its numerator the gradient, divided by the denominator."
@@ -298,9 +298,9 @@ def of_quotient(handed: Locals, step: Step) -> str:
     return with_copies(words, step)
 
 
-def of_power(handed: Locals, step: Step) -> str:
-    local = handed[0]
-    if local is None or len(handed) > 1 or local.kind != "square":
+def of_power(derivatives: Locals, step: Step) -> str:
+    local = derivatives[0]
+    if local is None or len(derivatives) > 1 or local.kind != "square":
         return "A power hands on what arrives, times the slope of the power there."
     words = "A square hands on what arrives, times twice its base"
     kept = dict(local.names).get("self", "")
@@ -309,41 +309,41 @@ def of_power(handed: Locals, step: Step) -> str:
     return f"{words}."
 
 
-def of_matrices(handed: Locals, step: Step) -> str:
-    if len(handed) > 1:
+def of_matrices(derivatives: Locals, step: Step) -> str:
+    if len(derivatives) > 1:
         return "A matrix product hands each matrix the gradient, times the other one transposed."
     return "A matrix product hands a matrix the gradient, times the other one transposed."
 
 
-def of_vector(handed: Locals, step: Step) -> str:
+def of_vector(derivatives: Locals, step: Step) -> str:
     """Say what a matrix times a vector hands on: the first input is the matrix."""
-    if len(handed) > 1:
+    if len(derivatives) > 1:
         return "The vector gets the transposed matrix times the gradient; the matrix gets gradient times vector."
     if step.grad_inputs[0] is None:
         return "The vector gets the transposed matrix, times the gradient."
     return "A matrix gets, at each place, the gradient of its row, times the vector's element."
 
 
-def of_dot(handed: Locals, step: Step) -> str:
-    vector = "each vector" if len(handed) > 1 else "a vector"
+def of_dot(derivatives: Locals, step: Step) -> str:
+    vector = "each vector" if len(derivatives) > 1 else "a vector"
     return f"A dot product hands {vector} the gradient, times the other vector."
 
 
-def of_linear(handed: Locals, step: Step) -> str:
+def of_linear(derivatives: Locals, step: Step) -> str:
     """Say what a product of matrices plus something hands on; numbers before them may scale it."""
-    if any(local is None or local.scale != 1 for local in handed):
+    if any(local is None or local.scale != 1 for local in derivatives):
         return ""
     if step.grad_inputs[0] is None:
-        return of_matrices(handed, step)
+        return of_matrices(derivatives, step)
     words = "What was added gets the gradient"
     if step.grad_outputs[0] and step.grad_inputs[0].shape != step.grad_outputs[0].shape:
         words += ", summed over its copies"
-    if len(handed) > 1:
+    if len(derivatives) > 1:
         words += "; a matrix gets it times the other one, transposed"
     return f"{words}."
 
 
-def of_convolution(handed: Locals, step: Step) -> str:
+def of_convolution(derivatives: Locals, step: Step) -> str:
     """Say what a convolution hands on to its input, weight and bias."""
     parts = [
         "its input the gradient convolved back with the weight",
@@ -352,11 +352,11 @@ def of_convolution(handed: Locals, step: Step) -> str:
     ]
     if has(step, 0):
         parts[2] = "its bias sums"
-    told = [part for position, part in enumerate(parts) if has(step, position)]
-    return f"A convolution hands {', '.join(told)}."
+    gets = [part for position, part in enumerate(parts) if has(step, position)]
+    return f"A convolution hands {', '.join(gets)}."
 
 
-def of_normalisation(handed: Locals, step: Step) -> str:
+def of_normalisation(derivatives: Locals, step: Step) -> str:
     """Say what becomes of the input's gradient, and of those of the weight and the bias."""
     if not has(step, 0):
         return _SUMMED_UP
@@ -367,8 +367,8 @@ def of_normalisation(handed: Locals, step: Step) -> str:
 
 _BY_LOCALS: dict[str, Callable[[Locals, Step], str]] = {
     "Add": of_sum,
-    "Sub": lambda handed, step: difference(step, 0, 1),
-    "Rsub": lambda handed, step: difference(step, 1, 0),  # torch.rsub(b, a) is a - b
+    "Sub": lambda derivatives, step: difference(step, 0, 1),
+    "Rsub": lambda derivatives, step: difference(step, 1, 0),  # torch.rsub(b, a) is a - b
     "Clamp": of_clamp,
     "ClampMin": of_clamp,
     "ClampMax": of_clamp,
@@ -386,7 +386,7 @@ _BY_LOCALS: dict[str, Callable[[Locals, Step], str]] = {
     "Baddbmm": of_linear,
     "Convolution": of_convolution,
     # A step does not hold whether a batch norm used the batch's own statistics or stored ones.
-    "NativeBatchNorm": lambda handed, step: _BATCH_NORM if has(step, 0) else _SUMMED_UP,
+    "NativeBatchNorm": lambda derivatives, step: _BATCH_NORM if has(step, 0) else _SUMMED_UP,
     "NativeLayerNorm": of_normalisation,
     "NativeGroupNorm": of_normalisation,
 }

@@ -30,12 +30,12 @@ def _table() -> dict[str, dict[str, str]]:
     table, count = {}, Counter()
     for entry in yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         for key, rules in entry.get("dispatch", {"Default": entry}).items():
-            found = _inputs(entry["name"], rules)
-            if found:
+            rules_of_inputs = _inputs(entry["name"], rules)
+            if rules_of_inputs:
                 prefix = _class_name(entry["name"])
                 if key != "Default":
                     prefix += key
-                table[f"{prefix}{count[prefix]}"] = found
+                table[f"{prefix}{count[prefix]}"] = rules_of_inputs
                 count[prefix] += 1
     return table
 
@@ -46,9 +46,12 @@ def _inputs(schema: str, rules: dict[str, Any]) -> dict[str, str]:
     for names, rule in rules.items():
         by_name |= dict.fromkeys(map(str.strip, names.split(",")), str(rule))
     inside = schema.partition("(")[2].rpartition(") ->")[0]
-    arguments = [name for _, name in _ARGUMENT.findall(inside)]
-    found = {name: " ".join(by_name[name].split()) for name in arguments if name in by_name}
-    return {name: rule for name, rule in found.items() if rule.lower() != "non_differentiable"}
+    chosen = {}
+    for _, name in _ARGUMENT.findall(inside):
+        rule = " ".join(by_name.get(name, "non_differentiable").split())
+        if rule.lower() != "non_differentiable":
+            chosen[name] = rule
+    return chosen
 
 
 def _class_name(schema: str) -> str:

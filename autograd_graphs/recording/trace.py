@@ -60,11 +60,11 @@ class LocalDerivative:
     kind: str = ""
     scale: float = 1
 
-    def told(self, operands: Mapping[str, str] | None = None) -> str:
+    def factor_text(self, operands: Mapping[str, str] | None = None) -> str:
         """Return the factor, with the names that are given (source text) or known."""
         return filled(self.symbol, {**dict(self.names), **(operands or {})})
 
-    def told_form(self, operands: Mapping[str, str] | None = None) -> str:
+    def form_text(self, operands: Mapping[str, str] | None = None) -> str:
         """Return the whole form, with the names that are given (source text) or known."""
         return filled(self.form, {**dict(self.names), **(operands or {})})
 
@@ -247,12 +247,12 @@ def made_by(local: LocalDerivative) -> str:
     if local.is_refuted:
         return local.form
     if local.sign != "×":
-        return f"by {visible(local.told_form())}"
+        return f"by {visible(local.form_text())}"
     if local.symbol == "1":
         return local.after
-    told = local.told()
-    words = f"times {visible(told)}"
-    if local.value and local.value.values is not None and told not in as_texts(local.value):
+    factor = local.factor_text()
+    words = f"times {visible(factor)}"
+    if local.value and local.value.values is not None and factor not in as_texts(local.value):
         words += f" = {local.value}"
     if local.after:
         words += f", {local.after}"

@@ -29,7 +29,9 @@ class Sums(World):
     unversioned = ("x.grad", "g")
 
     def totals(self, name: str, tensor: torch.Tensor) -> tuple[float, ...] | None:
-        return None if name == "x" else tuple(tensor.tolist())
+        if name == "x":
+            return None
+        return tuple(tensor.tolist())
 
     def place(self, name: str) -> str:
         """Let the tensor that only g leads to stay where it was, at the place of x.grad."""
@@ -44,16 +46,16 @@ class Sums(World):
     def say(self) -> str:
         grad, other = self.x.grad, self.bound.get("g")
         if grad is None:
-            told = "x.grad holds no tensor."
+            words = "x.grad holds no tensor."
         elif not grad.any():
-            told = "x.grad is a tensor of zeros, which is not None."
+            words = "x.grad is a tensor of zeros, which is not None."
         else:
-            told = "x.grad holds the sum of the gradients that arrived."
+            words = "x.grad holds the sum of the gradients that arrived."
         if other is None:
-            return told
+            return words
         if other is grad:
-            return f"{told} g is the same tensor."
-        return f"{told} g is another tensor: {shown(other)}."
+            return f"{words} g is the same tensor."
+        return f"{words} g is another tensor: {shown(other)}."
 
 
 def shown(grad: torch.Tensor) -> str:

@@ -41,6 +41,7 @@ class Programs(World):
         program("chain", "x = leaf(4.)", "p = x.sqrt(); q = p.exp(); r = -q", "a chain of three"),
         Action("look_on", ""),  # no button: nodes are clicked
     )
+    tools = ("leaf",)
 
     def reset(self) -> None:
         self.choose(self.actions[0])
@@ -58,9 +59,6 @@ class Programs(World):
         self.execute(action.code)
         self.node, self.program = 0, action.name
         self._graph: Graph | None = None
-
-    def variables(self) -> dict[str, torch.Tensor]:
-        return {name: one for name, one in super().variables().items() if name != "leaf"}
 
     def chosen(self) -> tuple[str, ...]:
         return (self.program,)
@@ -88,28 +86,28 @@ class Programs(World):
 
     def say(self) -> str:
         graph = self.graph()
-        one = graph.nodes[self.node]
-        if one.is_leaf:
-            return f"AccumulateGrad holds the leaf {one.name} itself: what arrives is added to {one.name}.grad."
-        kept = ", ".join(str(cell)[2:] for cell in one.saved) or "nothing"
+        node = graph.nodes[self.node]
+        if node.is_leaf:
+            return f"AccumulateGrad holds the leaf {node.name} itself: what arrives is added to {node.name}.grad."
+        kept = ", ".join(str(cell)[2:] for cell in node.saved) or "nothing"
         entries = counted(len(graph.inputs_by_node()[self.node]), "entry", "entries")
-        made = f"It made {one.name}. It" if one.name else "It"
-        return f"{made} saves {kept}, and next_functions has {entries}."
+        saves = f"It saves {kept}, and next_functions has {entries}."
+        return f"It made {node.name}. {saves}" if node.name else saves
 
 
 def rows(graph: Graph, number: int) -> list[Row]:
     """Return the table of one node: names and texts, long ones over several lines."""
-    one = graph.nodes[number]
-    if one.is_leaf:
-        leaf = one.outputs[0]
+    node = graph.nodes[number]
+    if node.is_leaf:
+        leaf = node.outputs[0]
         return [
-            Row("node", one.operation),
+            Row("node", node.operation),
             Row("variable", f"{leaf.name} = {leaf.value}"),
             Row("next_functions", "()"),
         ]
-    saved = list(map(str, one.saved)) or ["nothing"]
+    saved = list(map(str, node.saved)) or ["nothing"]
     edges = [lead(graph, edge.target, edge.input_nr) for edge in graph.inputs_by_node()[number]]
-    return [Row("node", one.operation), *titled("saves", saved), *titled("next_functions", edges)]
+    return [Row("node", node.operation), *titled("saves", saved), *titled("next_functions", edges)]
 
 
 def lead(graph: Graph, target: int | None, input_nr: int) -> str:

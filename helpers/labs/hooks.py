@@ -30,6 +30,8 @@ class Hooks(World):
         Action("backward", "y.backward()", "goes backward"),
     )
     names = ("w", "w.grad", "h", "h.grad")
+    root_names = ("y",)
+    tools = ("tenfold", "one_more", "halve")
     unversioned = ("w.grad",)
 
     def reset(self) -> None:
@@ -45,13 +47,6 @@ class Hooks(World):
             self.on_h += (action.name,)
         if action.name == "halve":
             self.on_w += (action.name,)
-
-    def variables(self) -> dict[str, torch.Tensor]:
-        given = ("tenfold", "one_more", "halve")
-        return {name: one for name, one in super().variables().items() if name not in given}
-
-    def roots(self) -> tuple[torch.Tensor, ...]:
-        return (self.y,)
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         return (Row("", short_numbers(tensor.item())),)

@@ -29,10 +29,8 @@ class Weight(World):
         Action("backward", "(w * w).sum().backward()", "backward of a sum of squares of w"),
     )
     names = ("w", "w.grad")
+    root_names = ("w",)
     unversioned = ("w", "w.grad")
-
-    def roots(self) -> tuple[torch.Tensor, ...]:
-        return (self.w,)
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         dtype = str(tensor.dtype).removeprefix("torch.")
@@ -50,7 +48,9 @@ class Weight(World):
     def title(self) -> str:
         if not self.w.is_leaf:
             return "w is not a leaf"
-        return "w is a leaf that requires grad" if self.w.requires_grad else "w is a leaf"
+        if not self.w.requires_grad:
+            return "w is a leaf"
+        return "w is a leaf that requires grad"
 
     def say(self) -> str:
         grad = self.grad()

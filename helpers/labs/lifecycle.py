@@ -38,6 +38,7 @@ class Life(World):
         Action("del_loss", "del loss", "takes the name loss away"),
     )
     names = ("x", "x.grad", "h", "loss")
+    root_names = ("loss", "h", "x")
     unversioned = ("x.grad",)
 
     def reset(self) -> None:
@@ -55,13 +56,6 @@ class Life(World):
             node.metadata["mark"] = mark = Mark()
             self._marks.add(mark)
 
-    def variables(self) -> dict[str, torch.Tensor]:
-        found = super().variables()
-        return {name: found[name] for name in ("x", "h", "loss") if name in found}
-
-    def roots(self) -> tuple[torch.Tensor, ...]:
-        return tuple(self.variables().values())[::-1]
-
     def kept(self) -> tuple[int, int, dict[int, int]]:
         """Return how many saved tensors are held and freed, and the bytes that are held."""
         states, storages = [], {}
@@ -69,15 +63,15 @@ class Life(World):
             if isinstance(node, torch.Tensor):
                 continue
             states += [cell.state for cell in saved(node, lambda tensor: ())]
-            for one in values_held(node).values():
-                if isinstance(one, torch.Tensor):
-                    storage = one.untyped_storage()
+            for value in values_held(node).values():
+                if isinstance(value, torch.Tensor):
+                    storage = value.untyped_storage()
                     storages[storage.data_ptr()] = storage.nbytes()
         return states.count("held"), states.count("freed"), storages
 
     def alone(self, storages: dict[int, int]) -> int:
         """Return the bytes that the graph alone holds: no name leads to them."""
-        named = {one.untyped_storage().data_ptr() for one in self.variables().values()}
+        named = {tensor.untyped_storage().data_ptr() for tensor in self.variables().values()}
         return sum(count for where, count in storages.items() if where not in named)
 
     def facts(self) -> tuple[Row, ...]:

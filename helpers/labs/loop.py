@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
-
 from autograd_graphs.drawing.diagram import arrow
 from autograd_graphs.drawing.display_list import Drawing, Mark, Pen
 from autograd_graphs.drawing.layout import Point
@@ -33,6 +31,7 @@ class Loop(World):
         Action(STEP, "optimizer.step()", "makes a step"),
     )
     names = ("w", "w.grad", "loss")
+    tools = ("optimizer",)
 
     def reset(self) -> None:
         super().reset()
@@ -41,10 +40,6 @@ class Loop(World):
     def run(self, action: Action) -> None:
         self.last = action.name
         super().run(action)
-
-    def variables(self) -> dict[str, torch.Tensor]:
-        found = super().variables()
-        return {name: found[name] for name in ("w", "loss") if name in found}
 
     def kept(self) -> str:
         """Say what the graph of the loss has saved."""
@@ -64,12 +59,13 @@ class Loop(World):
         return f"w is {short_numbers(self.w.tolist())}"
 
     def say(self) -> str:
-        grad = self.w.grad
-        told = "w.grad is None" if grad is None else f"w.grad is {short_numbers(grad.tolist())}"
+        words = "w.grad is None"
+        if self.w.grad is not None:
+            words = f"w.grad is {short_numbers(self.w.grad.tolist())}"
         if "loss" not in self.bound:
-            return f"{told}. There is no loss yet."
+            return f"{words}. There is no loss yet."
         at = short_numbers(self.loss.tolist())
-        return f"{told}. The loss was {at}; what its graph saved is {self.kept()}."
+        return f"{words}. The loss was {at}; what its graph saved is {self.kept()}."
 
 
 # px: the size of the picture, of a line's card and of a place, and where the middle of each is
@@ -102,7 +98,7 @@ TOUCHES = {  # from a line to what it changes, and from what it reads to the lin
 def ring(states: Sequence[State], alt: str) -> Drawn:
     """Draw each state as a ring of four lines, and mark the last that ran and what it touched."""
     drawn = [Drawing(WIDE, HIGH, tuple(marks(state)), as_text(state), alt) for state in states]
-    return Drawn(drawn, (), tuple([("saved", *one) for one in KEPT.items()]))
+    return Drawn(drawn, (), tuple([("saved", *look) for look in KEPT.items()]))
 
 
 KEPT = {"held": "saved tensor", "freed": "saved tensor, freed"}
@@ -111,10 +107,10 @@ KEPT = {"held": "saved tensor", "freed": "saved tensor, freed"}
 def marks(state: State) -> list[Mark]:
     pen, last = Pen(), state.fact("pressed last")
     for turn in TURNS:
-        way(pen, turn, "")
-    for line, ways in TOUCHES.items():
-        for one in ways:
-            way(pen, one, "now" if line == last else "ghost")
+        draw_arrow(pen, turn, "")
+    for line, curves in TOUCHES.items():
+        for curve in curves:
+            draw_arrow(pen, curve, "now" if line == last else "ghost")
     for action in Loop.actions:
         (x, y), look = LINES[action.name], "now" if action.name == last else ""
         wide, high = CARD
@@ -128,7 +124,7 @@ def marks(state: State) -> list[Mark]:
     return pen.marks
 
 
-def way(pen: Pen, curve: tuple[Point, ...], look: str) -> None:
+def draw_arrow(pen: Pen, curve: tuple[Point, ...], look: str) -> None:
     pen.path("edge", *curve, state=look)
     pen.polygon("arrow", *arrow(curve), state=look)
 

@@ -32,6 +32,7 @@ class Flags(World):
         Action("integer", "b = (a + z).long()", "the second line makes integers", group=PROGRAM),
     )
     names = ("x", "y", "z", "a", "b")
+    root_names = ("b", "a", "x", "y", "z")
 
     def reset(self) -> None:
         super().reset()
@@ -49,11 +50,8 @@ class Flags(World):
             self.execute(action.code)
         self.anew()
 
-    def roots(self) -> tuple[torch.Tensor, ...]:
-        return self.b, self.a, self.x, self.y, self.z
-
     def whole(self) -> Mapping[str, torch.Tensor]:
-        x, y, z = (one.detach().clone().requires_grad_() for one in (self.x, self.y, self.z))
+        x, y, z = (leaf.detach().clone().requires_grad_() for leaf in (self.x, self.y, self.z))
         with torch.enable_grad():
             a = x + y
             return {"b": a + z, "a": a, "x": x, "y": y, "z": z}
@@ -71,8 +69,9 @@ class Flags(World):
 
     def chosen(self) -> tuple[str, ...]:
         flags = [f"flag_{name}" for name in "xyz" if self.bound[name].requires_grad]
-        mode = [] if torch.is_grad_enabled() else ["grad_mode"]
-        return (*flags, *mode, *[one.name for one in self.actions if one.code == self.program])
+        if not torch.is_grad_enabled():
+            flags.append("grad_mode")
+        return (*flags, *[action.name for action in self.actions if action.code == self.program])
 
     def title(self) -> str:
         return "b requires grad" if self.b.requires_grad else "b does not require grad"
@@ -81,7 +80,7 @@ class Flags(World):
         if self.b.requires_grad:
             asked = [name for name in "az" if self.bound[name].requires_grad]
             return f"One input that requires grad is enough: here {' and '.join(asked)}."
-        has_flags = any(one.requires_grad for one in (self.x, self.y, self.z))
+        has_flags = self.x.requires_grad or self.y.requires_grad or self.z.requires_grad
         if not torch.is_grad_enabled():
             flags = "whatever the flags say" if has_flags else "and no leaf requires grad"
             return f"Grad mode is off: nothing is recorded, {flags}."

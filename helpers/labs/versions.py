@@ -33,6 +33,7 @@ class Edits(World):
         Action("backward", "y.sum().backward()", "fills x.grad, or refuses"),
     )
     names = ("x", "x.grad")
+    root_names = ("y",)
     unversioned = ("x.grad",)
 
     def reset(self) -> None:
@@ -46,9 +47,6 @@ class Edits(World):
 
     def compared(self) -> dict[str, torch.Tensor]:
         return super().compared() | {"then": self._then}
-
-    def roots(self) -> tuple[torch.Tensor, ...]:
-        return (self.y,)
 
     def right(self) -> torch.Tensor:
         """Return the gradient that y had asked for, computed by torch from the copy."""

@@ -35,6 +35,7 @@ class Ways(World):
         Action("outside", "z = x * y", "uses y"),
     )
     names = ("x", "y", "z")
+    root_names = ("y",)
     unread = ("z",)
     most_nodes = 4
 
@@ -47,9 +48,6 @@ class Ways(World):
 
     def chosen(self) -> tuple[str, ...]:
         return (self._way,) if self._way else ()
-
-    def roots(self) -> tuple[torch.Tensor, ...]:
-        return tuple([self.bound[name] for name in "y" if name in self.bound])
 
     def shares(self) -> bool:
         return self.y.untyped_storage().data_ptr() == self.x.untyped_storage().data_ptr()
@@ -81,7 +79,9 @@ class Ways(World):
 
 def recorded(name: str, tensor: torch.Tensor) -> str:
     """Say whether a tensor has a graph."""
-    return f"{name} is recorded" if tensor.requires_grad else f"{name} is not recorded"
+    if tensor.requires_grad:
+        return f"{name} is recorded"
+    return f"{name} is not recorded"
 
 
 who_records = Lab(

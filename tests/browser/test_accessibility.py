@@ -266,7 +266,7 @@ def test_a_player_is_a_group_of_named_things_and_tells_its_frame_as_text(opened,
     shown.wait_for_function("document.querySelector('.player-told pre').textContent")
     shown.focus(".player")
     if actions:
-        key, way = next(one for one in enumerate(film.states[0].ways, 1) if one[1].to > 0)
+        key, way = next(one for one in enumerate(film.states[0].transitions, 1) if one[1].to > 0)
         press(shown, str(key))
         expected = film.states[way.to].text
     else:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from autograd_graphs.drawing.diagram import arrow
 from autograd_graphs.drawing.display_list import Owner, Pen
@@ -47,7 +46,10 @@ class Boxes:
     def __init__(self, states: Sequence[State]) -> None:
         self.states = states
         self.names = names_of(states)
-        boxes = list(chain.from_iterable(state.boxes for state in states))
+        boxes, rows = [], []
+        for state in states:
+            boxes += state.boxes
+            rows += state.facts
         self.is_flat = all(len(box.rows) <= 2 for box in boxes)
         self.own: dict[str, list[Box]] = {name: [] for name in self.names}
         for box in boxes:
@@ -56,11 +58,10 @@ class Boxes:
         self.slots = self.placed()
         self.stacks = tuple([self.stack(slot) for slot in self.slots if self.blocks(slot.name)])
         self.low = max([slot.top + slot.high for slot in self.slots], default=0)
-        rows = list(chain.from_iterable(state.facts for state in states))
         self.fact, size, self.line = "value", SMALL, LINE
         if not self.names:  # alone they are what one reads: larger
             self.fact, size, self.line = "start", TITLE, LINE + 3
-        self.labels = max([width(row.label, SMALL) for row in rows], default=0)
+        self.labels = label_width(rows)
         texts = max([width(row.text, size) for row in rows], default=0)
         facts = self.labels + BETWEEN + texts if rows else 0
         lines = max(len(state.facts) for state in states)
@@ -76,18 +77,18 @@ class Boxes:
         plain = [name for name in self.names if not self.blocks(name)]
         left = max(map(tag_width, plain), default=0) + ARROW
         wide = max(map(self.wide, plain), default=0)
-        x, y, found = 0, 0, []
+        x, y, slots = 0, 0, []
         for name in plain:
-            found.append(Slot(name, 0, y, tag_width(name), left, y, wide, self.high(name)))
+            slots.append(Slot(name, 0, y, tag_width(name), left, y, wide, self.high(name)))
             y += self.high(name) + GAP
         for name in self.names:
             if name not in plain:
                 tag, wide = tag_width(name), self.wide(name)
                 middle = x + (wide - tag) // 2
                 top = y + TAG + ARROW
-                found.append(Slot(name, middle, y, tag, x, top, wide, self.high(name)))
+                slots.append(Slot(name, middle, y, tag, x, top, wide, self.high(name)))
                 x += wide + BESIDE
-        return found
+        return slots
 
     def wide(self, name: str) -> int:
         """Return the width of the box of a name, in all states."""
@@ -96,7 +97,7 @@ class Boxes:
 
     def box_width(self, box: Box) -> int:
         """Return the width of the widest row of a box; a flat one has one row."""
-        labels = label_width(box)
+        labels = label_width(box.rows[1:])
         texts = [labels + BETWEEN + width(row.text, SMALL) for row in box.rows[1:]]
         if self.is_flat:
             return sum([self.values + BETWEEN + text for text in texts]) or value_width(box)
@@ -172,10 +173,10 @@ class Boxes:
         pen.rect("operation", slot.left, slot.top, slot.wide, slot.high, 8, part="body")
         x, y = slot.left + SIDE, slot.top + 22 - 2 * self.is_flat
         for row in box.rows[:1]:
-            pen.write("start", x, y, (words(row), ""), state="wrong" if row.is_wrong else "")
+            pen.write("start", x, y, (words(row), ""), state="wrong" * row.is_wrong)
         if self.is_flat:
             x += self.values + BETWEEN
-        labels = label_width(box)
+        labels = label_width(box.rows[1:])
         for row in box.rows[1:]:
             if not self.is_flat:
                 y += LINE
@@ -185,16 +186,18 @@ class Boxes:
 
 def names_of(states: Sequence[State]) -> list[str]:
     """Return the names that a lab shows, in the order of its first state that tells them apart."""
-    fullest = max(states, key=lambda state: len(state.boxes))
-    return list(dict.fromkeys(chain.from_iterable(box.names for box in fullest.boxes)))
+    names: list[str] = []
+    for box in max(states, key=lambda state: len(state.boxes)).boxes:
+        names += box.names
+    return list(dict.fromkeys(names))
 
 
 def tag_width(name: str) -> int:
     return width(name, SMALL, bold=True) + 16
 
 
-def label_width(box: Box) -> int:
-    return max([width(row.label, SMALL) for row in box.rows[1:]], default=0)
+def label_width(rows: Sequence[Row]) -> int:
+    return max([width(row.label, SMALL) for row in rows], default=0)
 
 
 def value_width(box: Box) -> int:

@@ -15,7 +15,7 @@ from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import find_names
 from autograd_graphs.untrusted.sandbox import undisturbed
 from helpers.labs.engine.state_key import sameness
-from helpers.labs.engine.state_map import State, StateMap, Way
+from helpers.labs.engine.state_map import Arrival, State, StateMap
 from helpers.labs.engine.world import World
 
 
@@ -75,8 +75,8 @@ def explore(world: type[World], depth: int) -> StateMap:
     """Try all sequences of up to `depth` actions from a fresh `reset()`, and return the states met.
 
     Two sequences lead to one state only where all that can matter later is equal. What an action
-    raises belongs to the way, and the state after it is what torch left behind. Grad mode, random
-    numbers and default dtype stay as they were.
+    raises belongs to the arrival, and the state after it is what torch left behind. Grad mode,
+    random numbers and default dtype stay as they were.
     """
     search = Search(world, depth)
     with undisturbed():
@@ -88,35 +88,36 @@ def explore(world: type[World], depth: int) -> StateMap:
 
 @dataclass(slots=True)
 class Search:
-    """Go breadth first from the start; at the depth limit only ways back to known states are kept."""
+    """Try actions breadth first; at the depth limit only those back to known states are kept."""
 
     world: type[World]
     depth: int
     states: list[State] = field(default_factory=list)
-    found: dict[Any, int] = field(default_factory=dict)
+    numbers: dict[Any, int] = field(default_factory=dict)
     is_cut: bool = False
 
     def run(self) -> tuple[State, ...]:
-        """Return all states with their ways."""
+        """Return all states with where each action leads from them."""
         self.arrive(())
         for nr, state in enumerate(self.states):  # the list grows as we go
-            paths = [(action.name, (*state.path, action.name)) for action in self.world.actions]
-            ways = tuple([(name, self.arrive(path)) for name, path in paths])
-            self.states[nr] = replace(state, ways=ways)
+            arrivals = []
+            for action in self.world.actions:
+                arrivals.append((action.name, self.arrive((*state.path, action.name))))
+            self.states[nr] = replace(state, arrivals=tuple(arrivals))
         return tuple(self.states)
 
-    def arrive(self, path: tuple[str, ...]) -> Way:
+    def arrive(self, path: tuple[str, ...]) -> Arrival:
         """Return where a path leads; to None where that is a new state and too deep."""
         with inside():
             live, error = replay(self.world, path)
             shown = describe(live)
             key = (*shown.values(), sameness(live.compared(), live.unversioned))
-        if key not in self.found:
+        if key not in self.numbers:
             if len(path) > self.depth:
                 self.is_cut = True
-                return Way(None)
+                return Arrival(None)
             with inside():  # anew: looking for sameness has moved versions
                 shown |= graphs(replay(self.world, path)[0])
-            self.found[key] = len(self.states)
+            self.numbers[key] = len(self.states)
             self.states.append(State(path, **shown))
-        return Way(self.found[key], error)
+        return Arrival(self.numbers[key], error)

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from autograd_graphs.drawing.display_list import Drawing, Owner
-from autograd_graphs.playing.film import CLICK, ENDS, IDLE, Button, Change, LabFilm, LabState, Way
+from autograd_graphs.playing.film import (
+    CLICK,
+    ENDS,
+    IDLE,
+    Button,
+    Change,
+    LabFilm,
+    LabState,
+    Transition,
+)
 from autograd_graphs.playing.lab_still import opening_of
 from autograd_graphs.playing.player import Player
 from helpers.labs.engine.explore import explore
@@ -58,21 +67,19 @@ class Lab:
 
     def film(self, start: str = "start") -> LabFilm:
         """Return the states of the lab, and what each action makes of each."""
-        names = [action.name for action in with_buttons(self.world)]
-        path = self.path(start)
-        numbers = {action: nr for nr, action in enumerate(names)}
-        actions = tuple([numbers.get(action, CLICK) for action in path])
+        path, numbers = self.path(start), numbered(with_buttons(self.world))
+        actions = tuple([numbers.get(name, CLICK) for name in path])
         first = self.map().walk(path).to
         return replace(_filmed(self), start=actions, first=first, text=self.text(start))
 
     def text(self, start: str = "start") -> str:
         """Return what the lab is where nothing plays: its start, and the states that have a name."""
-        told = [f"  {name}: {self.told(name)}" for name in self.names]
+        summaries = [f"  {name}: {self.summary(name)}" for name in self.names]
         count = len(self.map().states)
-        head = f"lab {self.name}, {count} states; at {start!r}: {self.told(start)}"
-        return "\n".join([head, *told, *filter(None, [self.map().cut])])
+        head = f"lab {self.name}, {count} states; at {start!r}: {self.summary(start)}"
+        return "\n".join([head, *summaries, *filter(None, [self.map().cut])])
 
-    def told(self, name: str) -> str:
+    def summary(self, name: str) -> str:
         """Return what is said of a named state, what was raised first."""
         state = self.state(name)
         return opening_of(self.error(name), state.title, state.sentence)
@@ -83,6 +90,10 @@ def with_buttons(world: type[World]) -> list[Action]:
     return [action for action in world.actions if action.code]
 
 
+def numbered(actions: Sequence[Action]) -> dict[str, int]:
+    return {action.name: nr for nr, action in enumerate(actions)}
+
+
 @cache
 def _explored(world: type[World], depth: int) -> StateMap:
     return explore(world, depth)
@@ -90,16 +101,16 @@ def _explored(world: type[World], depth: int) -> StateMap:
 
 @cache
 def _filmed(lab: Lab) -> LabFilm:
-    found = lab.map().states
-    drawings, stacks, legend, aside = lab.drawn(found, lab.alt)
+    explored = lab.map().states
+    drawings, stacks, legend, aside = lab.drawn(explored, lab.alt)
     drawn, shots = shared(drawings)
     actions = with_buttons(lab.world)
-    numbers = {state.path: nr for nr, state in enumerate(found)}
+    numbers = {state.path: nr for nr, state in enumerate(explored)}
     names = [stack.name for stack in stacks]
     states = []
-    for state, shot in zip(found, shots, strict=True):
+    for state, shot in zip(explored, shots, strict=True):
         states.append(lab_state(state, shot, actions, numbers, names))
-    buttons = tuple([button(action, found, names[:1]) for action in actions])
+    buttons = tuple([button(action, explored, names[:1]) for action in actions])
     beside = {"stacks": stacks, "legend": legend, "aside": aside}
     return LabFilm(lab.world.setup, buttons, drawn, tuple(states), lab.text(), lab.alt, **beside)
 
@@ -112,10 +123,10 @@ def lab_state(
     stacks: Sequence[str],
 ) -> LabState:
     """Return a state as the player has it: actions and states by their numbers."""
-    pressed = {action.name: nr for nr, action in enumerate(actions)}
-    came, focus = None, None
+    pressed = numbered(actions)
+    reached_by, focus = None, None
     if state.path:
-        came = (numbers[state.path[:-1]], pressed.get(state.path[-1], CLICK))
+        reached_by = (numbers[state.path[:-1]], pressed.get(state.path[-1], CLICK))
     if state.focus is not None:
         focus = Owner("node", state.focus)
     scene, changes = shot
@@ -126,21 +137,21 @@ def lab_state(
         changes=changes,
         focus=focus,
         text=as_text(state),
-        ways=tuple([way_of(numbers[state.path], state, action) for action in actions]),
-        came=came,
+        transitions=tuple([transition(numbers[state.path], state, action) for action in actions]),
+        reached_by=reached_by,
         chosen=tuple([pressed[name] for name in state.chosen]),
         totals=tuple([totals(state, name) for name in stacks]),
     )
 
 
-def way_of(nr: int, state: State, action: Action) -> Way:
+def transition(nr: int, state: State, action: Action) -> Transition:
     """Return what an action makes of a state."""
-    way = state.way(action.name)
-    if way.to is None:
-        return Way(ENDS)
-    if way.to == nr and not way.error:
-        return Way(IDLE)
-    return Way(way.to, way.error)
+    arrival = state.after(action.name)
+    if arrival.to is None:
+        return Transition(ENDS)
+    if arrival.to == nr and not arrival.error:
+        return Transition(IDLE)
+    return Transition(arrival.to, arrival.error)
 
 
 def totals(state: State, name: str) -> Totals:
@@ -152,7 +163,7 @@ def button(action: Action, states: Sequence[State], stacks: Sequence[str]) -> Bu
     """Return the button of an action, with what it adds to the first stack wherever it runs."""
     adds: set[tuple[float, ...]] = set()
     for state in states:
-        to = state.way(action.name).to
+        to = state.after(action.name).to
         if stacks and to is not None:
             adds.add(added(state.box(stacks[0]).totals, states[to].box(stacks[0]).totals))
     same = None
@@ -180,35 +191,35 @@ def shared(
 ) -> tuple[tuple[Drawing, ...], list[tuple[int, tuple[Change, ...]]]]:
     """Let drawings with the same marks at the same places be one scene, and tell the rest."""
     alike: dict[object, list[Drawing]] = {}
-    for one in drawings:
-        alike.setdefault(outline(one), []).append(one)
+    for drawing in drawings:
+        alike.setdefault(outline(drawing), []).append(drawing)
     scenes = {key: common(group) for key, group in alike.items()}
     numbers = {key: number for number, key in enumerate(scenes)}
     shots = []
-    for one in drawings:
-        key = outline(one)
-        shots.append((numbers[key], changes(scenes[key], one)))
+    for drawing in drawings:
+        key = outline(drawing)
+        shots.append((numbers[key], changes(scenes[key], drawing)))
     return tuple(scenes.values()), shots
 
 
-def outline(one: Drawing) -> object:
-    return tuple((mark.shape, mark.role, mark.at, mark.owner) for mark in one.marks)
+def outline(drawing: Drawing) -> object:
+    return tuple((mark.shape, mark.role, mark.at, mark.owner) for mark in drawing.marks)
 
 
 def common(group: list[Drawing]) -> Drawing:
     """Return the scene of a group: a mark without state wherever one of them has none there."""
     marks = []
-    for alike in zip(*[one.marks for one in group], strict=True):
+    for alike in zip(*[drawing.marks for drawing in group], strict=True):
         marks.append(replace(alike[0], state=min([mark.state for mark in alike])))
     return replace(group[0], marks=tuple(marks))
 
 
-def changes(scene: Drawing, one: Drawing) -> tuple[Change, ...]:
+def changes(scene: Drawing, drawing: Drawing) -> tuple[Change, ...]:
     """Return what turns a scene into one of its drawings."""
-    found = []
-    for nr, (old, new) in enumerate(zip(scene.marks, one.marks, strict=True)):
+    changed = []
+    for nr, (old, new) in enumerate(zip(scene.marks, drawing.marks, strict=True)):
         if old.runs != new.runs:
-            found.append(Change(nr, new.state, new.runs))
+            changed.append(Change(nr, new.state, new.runs))
         elif old != new:
-            found.append(Change(nr, new.state, None))
-    return tuple(found)
+            changed.append(Change(nr, new.state, None))
+    return tuple(changed)

@@ -27,7 +27,7 @@ class Pose:
     """Hold what is drawn of a state's graph: its cards, where they are, and what is a ghost."""
 
     shown: Overlay
-    dealt: Cards
+    cards: Cards
     placed: Placed
     caption: tuple[str, ...]
 
@@ -38,7 +38,7 @@ class Pose:
     @property
     def above(self) -> int:
         """Return the room for tags that stand above cards, px."""
-        return ABOVE * any(card.tag for card in self.dealt.cards)
+        return ABOVE * any(card.tag for card in self.cards.cards)
 
     @property
     def width(self) -> int:
@@ -47,35 +47,38 @@ class Pose:
 
 def poses(states: Sequence[State], is_dense: bool) -> list[Pose]:
     """Return one pose per state; in a dense one cards of operations have one line."""
-    shown = [overlay(state.graph, state.ghost) for state in states]
-    dealt = [slim(cards_of(one.graph, is_dense)) for one in shown]
+    shown, drawn = [], []
     alike: dict[object, list[int]] = {}
-    for number, one in enumerate(dealt):
-        alike.setdefault((tuple(card.kind for card in one.cards), one.wires), []).append(number)
+    for number, state in enumerate(states):
+        shown.append(overlay(state.graph, state.ghost))
+        drawn.append(slim(cards_of(shown[-1].graph, is_dense)))
+        kinds = tuple(card.kind for card in drawn[-1].cards)
+        alike.setdefault((kinds, drawn[-1].wires), []).append(number)
     has_graphs = any(state.graph.nodes for state in states)
-    found: dict[int, Pose] = {}
+    made: dict[int, Pose] = {}
     for group in alike.values():
-        even = level([dealt[number] for number in group])
+        even = level([drawn[number] for number in group])
         placed = common(even, any(shown[number].edges for number in group))
         for number, cards in zip(group, even, strict=True):
             words = caption(states[number]) if has_graphs else ()
-            found[number] = Pose(shown[number], cards, placed, words)
-    return [found[number] for number in range(len(states))]
+            made[number] = Pose(shown[number], cards, placed, words)
+    return [made[number] for number in range(len(states))]
 
 
 def cards_of(graph: Graph, is_dense: bool) -> Cards:
     """Return cards and wires, dense or not; leaves have two lines in both, which is narrower."""
-    dealt, tall = deal(graph, is_dense), deal(graph)
-    cards = []
-    for one, other in zip(dealt.cards, tall.cards, strict=True):
-        cards.append(other if one.kind == "leaf" else one)
-    return replace(dealt, cards=tuple(cards))
+    chosen, tall = deal(graph, is_dense), deal(graph)
+    cards = list(chosen.cards)
+    for nr, card in enumerate(tall.cards):
+        if card.kind == "leaf":
+            cards[nr] = card
+    return replace(chosen, cards=tuple(cards))
 
 
-def slim(dealt: Cards) -> Cards:
+def slim(whole: Cards) -> Cards:
     """Return cards of operations without "Backward0" and shapes: the panel says both."""
     cards = []
-    for card in dealt.cards:
+    for card in whole.cards:
         if card.kind == "operation":
             lines = []
             for line in card.lines:
@@ -83,7 +86,7 @@ def slim(dealt: Cards) -> Cards:
             card = replace(card, rest="", lines=tuple(filter(None, lines)))
             card = measured(card, card.device)
         cards.append(card)
-    return replace(dealt, cards=tuple(cards))
+    return replace(whole, cards=tuple(cards))
 
 
 def common(group: list[Cards], has_words: bool) -> Placed:
@@ -91,15 +94,16 @@ def common(group: list[Cards], has_words: bool) -> Placed:
     rooms = []
     for sides in zip(*map(sizes, group), strict=True):
         rooms.append(tuple(map(max, zip(*sides, strict=True))))
-    wires = group[0].wires
-    words = dict.fromkeys(range(len(wires)), (WORD, CAPSULE)) if has_words else {}
-    return place(rooms, [(wire.source, wire.target) for wire in wires], words)
+    edges, words = group[0].edges, {}
+    if has_words:
+        words = dict.fromkeys(range(len(edges)), (WORD, CAPSULE))
+    return place(rooms, edges, words)
 
 
 def level(group: list[Cards]) -> list[Cards]:
     """Give every card the size of the largest at its place."""
-    places = list(map(largest, zip(*[one.cards for one in group], strict=True)))
-    return [replace(one, cards=tuple(map(resized, one.cards, places))) for one in group]
+    places = list(map(largest, zip(*[cards.cards for cards in group], strict=True)))
+    return [replace(cards, cards=tuple(map(resized, cards.cards, places))) for cards in group]
 
 
 def largest(cards: tuple[Card, ...]) -> tuple[int, int, int]:
@@ -134,14 +138,18 @@ def overlay(graph: Graph, ghost: Graph | None) -> Overlay:
     if ghost is None:
         return Overlay(graph)
     real = {node.name: node for node in graph.nodes}
-    nodes = tuple(real.get(node.name) or vanished(node) for node in ghost.nodes)
-    missing = frozenset(nr for nr, node in enumerate(ghost.nodes) if node.name not in real)
-    ways = {way(graph, edge) for edge in graph.edges}
-    gone = frozenset(nr for nr, edge in enumerate(ghost.edges) if way(ghost, edge) not in ways)
-    return Overlay(Graph(nodes, ghost.edges, ghost.roots), missing, gone)
+    nodes, missing = [], set()
+    for nr, node in enumerate(ghost.nodes):
+        if node.name not in real:
+            missing.add(nr)
+        nodes.append(real.get(node.name) or vanished(node))
+    ends = {ends_of(graph, edge) for edge in graph.edges}
+    gone = frozenset(nr for nr, edge in enumerate(ghost.edges) if ends_of(ghost, edge) not in ends)
+    drawn = Graph(tuple(nodes), ghost.edges, ghost.roots)
+    return Overlay(drawn, frozenset(missing), gone)
 
 
-def way(graph: Graph, edge: Edge) -> tuple[str, int, str | None]:
+def ends_of(graph: Graph, edge: Edge) -> tuple[str, int, str | None]:
     """Name an edge by what it joins, so that it can be found in another graph."""
     target = None if edge.target is None else graph.nodes[edge.target].name
     return graph.nodes[edge.source].name, edge.position, target
@@ -149,5 +157,5 @@ def way(graph: Graph, edge: Edge) -> tuple[str, int, str | None]:
 
 def vanished(node: Node) -> Node:
     """Return a node that does not exist as it is drawn: with nothing saved."""
-    outputs = tuple(replace(one, requires_grad=False) for one in node.outputs)
+    outputs = tuple(replace(output, requires_grad=False) for output in node.outputs)
     return replace(node, outputs=outputs, saved=())

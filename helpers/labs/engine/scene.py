@@ -55,14 +55,14 @@ def scenes(states: Sequence[State], alt: str) -> Drawn:
     both = []
     for is_dense in (False, True):
         posed = poses(states, is_dense)
-        wide, high = max(one.width for one in posed), max(one.height for one in posed)
-        sheet = replace(arranged(boxes, wide, high), above=max(one.above for one in posed))
+        wide, high = max(pose.width for pose in posed), max(pose.height for pose in posed)
+        sheet = replace(arranged(boxes, wide, high), above=max(pose.above for pose in posed))
         both.append((sheet, posed))
-    sheet, posed = min(both, key=lambda one: overflow((one[0].wide, one[0].high)))
+    sheet, posed = min(both, key=lambda pair: overflow((pair[0].wide, pair[0].high)))
     drawn = [draw(sheet, boxes, *pair, alt) for pair in zip(states, posed, strict=True)]
-    stacks = [replace(one, x=one.x + EDGE, base=one.base + EDGE) for one in boxes.stacks]
-    told = legend_of(states, posed) + BLOCKS * bool(stacks)
-    return Drawn(drawn, tuple(stacks), told, sheet.aside)
+    stacks = [replace(stack, x=stack.x + EDGE, base=stack.base + EDGE) for stack in boxes.stacks]
+    marks = legend_of(states, posed) + BLOCKS * bool(stacks)
+    return Drawn(drawn, tuple(stacks), marks, sheet.aside)
 
 
 def arranged(boxes: Boxes, wide: int, high: int) -> Sheet:
@@ -102,12 +102,12 @@ def draw_pose(pen: Pen, pose: Pose, focus: int | None) -> None:
     """Draw the graph, and say of every mark whether it is a ghost or has the focus."""
     before = len(pen.marks)
     words = []
-    for wire in pose.dealt.wires:
-        source = pose.dealt.cards[wire.source].node
+    for wire in pose.cards.wires:
+        source = pose.cards.cards[wire.source].node
         # A card that is there has an entry for this edge, which holds None.
         is_none = wire.edge in pose.shown.edges and source not in pose.shown.nodes
         words.append(Word("None" if is_none else wire.word))
-    draw_graph(pen, pose.dealt, pose.placed, words)
+    draw_graph(pen, pose.cards, pose.placed, words)
     pen.marks[before:] = [dressed(mark, pose.shown, focus) for mark in pen.marks[before:]]
 
 
@@ -125,12 +125,12 @@ def dressed(mark: Mark, shown: Overlay, focus: int | None) -> Mark:
 
 def legend_of(states: Sequence[State], posed: Sequence[Pose]) -> tuple[tuple[str, str, str], ...]:
     """Return (role, state, words) of what occurs in the graphs of a lab."""
-    found = []
-    for key in legend([card for one in posed for card in one.dealt.cards]):
+    entries = []
+    for key in legend([card for pose in posed for card in pose.cards.cards]):
         if key in ("held", "freed"):
-            found.append(("saved", key, LEGEND[key]))
+            entries.append(("saved", key, LEGEND[key]))
         elif key in SIGNS:
-            found.append((*SIGNS[key], LEGEND[key]))
+            entries.append((*SIGNS[key], LEGEND[key]))
     if any(state.ghost for state in states):
-        found.append(("operation", "ghost", GHOST))
-    return tuple(found)
+        entries.append(("operation", "ghost", GHOST))
+    return tuple(entries)

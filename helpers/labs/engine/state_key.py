@@ -45,22 +45,22 @@ def sameness(things: Mapping[str, object], unversioned: Sequence[str] = ()) -> t
     modes = (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), drawn)
     with quietly():
         seen = Seen(bound_to(things, unversioned))
-        bound = tuple((name, seen.thing(name, one)) for name, one in sorted(things.items()))
+        bound = tuple((name, seen.thing(name, thing)) for name, thing in sorted(things.items()))
         facts = tuple(map(seen.facts, seen.met))  # `met` grows as we go
         return modes, bound, facts, seen.order(), shared_counters(seen.met)
 
 
 def bound_to(things: Mapping[str, object], names: Sequence[str]) -> list[Any]:
     """Return the tensors that names, or "x.grad" of one, are bound to."""
-    found = []
+    tensors = []
     for name in names:
         owner, _, grad = name.partition(".")
-        one = things.get(owner)
-        if one is not None and grad:
-            one = kept_grad(one)
-        if one is not None:
-            found.append(one)
-    return found
+        tensor = things.get(owner)
+        if tensor is not None and grad:
+            tensor = kept_grad(tensor)
+        if tensor is not None:
+            tensors.append(tensor)
+    return tensors
 
 
 class Seen:
@@ -75,61 +75,63 @@ class Seen:
         self._index: dict[int, int] = {}
         self._storages: dict[int, int] = {}
 
-    def number(self, one: Any) -> int | None:
+    def number(self, thing: Any) -> int | None:
         """Return the number of a tensor or a node; an AccumulateGrad counts as its leaf."""
-        if one is None:
+        if thing is None:
             return None
-        one = leaf_of(one)
-        if id(one) not in self._index:
-            self._index[id(one)] = len(self.met)
-            self.met.append(one)
-        return self._index[id(one)]
+        thing = leaf_of(thing)
+        if id(thing) not in self._index:
+            self._index[id(thing)] = len(self.met)
+            self.met.append(thing)
+        return self._index[id(thing)]
 
-    def thing(self, name: str, one: Any) -> Any:
+    def thing(self, name: str, thing: Any) -> Any:
         """Return what is bound to a name: a number for a tensor, plain data as it is."""
-        if is_tensor(one):
-            return "tensor", self.number(one)
-        if is_module(one):
-            inside = [*one.named_parameters(), *one.named_buffers()]
-            modes = tuple(part.training for part in one.modules())
+        if is_tensor(thing):
+            return "tensor", self.number(thing)
+        if is_module(thing):
+            inside = [*thing.named_parameters(), *thing.named_buffers()]
+            modes = tuple(part.training for part in thing.modules())
             tensors = tuple((path, self.number(tensor)) for path, tensor in inside)
-            return "module", repr(one), modes, tensors
-        if type(one) in (tuple, list):
-            return type(one).__name__, tuple(self.thing(name, item) for item in one)
-        if type(one) in PLAIN:
-            return type(one).__name__, repr(one)
+            return "module", repr(thing), modes, tensors
+        if type(thing) in (tuple, list):
+            return type(thing).__name__, tuple(self.thing(name, item) for item in thing)
+        if type(thing) in PLAIN:
+            return type(thing).__name__, repr(thing)
         raise TypeError(
-            f"{name} is a {type_name(one)}, and whether two of those are equal in all that matters cannot be "
+            f"{name} is a {type_name(thing)}, and whether two of those are equal in all that matters cannot be "
             "told. Keep tensors, modules, numbers and texts in a world; a name that begins with _ is not compared."
         )
 
-    def facts(self, one: Any) -> tuple[Any, ...]:
-        if is_tensor(one):
-            return self.of_tensor(one)
-        return self.of_node(one)
+    def facts(self, thing: Any) -> tuple[Any, ...]:
+        if is_tensor(thing):
+            return self.of_tensor(thing)
+        return self.of_node(thing)
 
-    def of_tensor(self, one: torch.Tensor) -> tuple[Any, ...]:
-        leaf, keeps = read(one, "is_leaf"), read(one, "retains_grad")
-        storage = torch._C.TensorBase.untyped_storage(one)
-        look = (str(one.dtype), str(one.device), shape(one), one.stride(), one.storage_offset())
-        flags = (type_name(one), one.requires_grad, leaf, keeps)
-        is_free = one.is_inference() or id(one) in self._unversioned
-        version = one.is_inference(), None if is_free else read(one, "_version")
-        made = (self.number(read(one, "grad_fn")), read(one, "output_nr"), self.number(one._base))
-        grad = self.number(kept_grad(one))
-        hooks = tuple(map(of_hook, (one._backward_hooks or {}).values()))
-        after = tuple(map(of_hook, (one._post_accumulate_grad_hooks or {}).values()))
+    def of_tensor(self, tensor: torch.Tensor) -> tuple[Any, ...]:
+        leaf, keeps = read(tensor, "is_leaf"), read(tensor, "retains_grad")
+        storage = torch._C.TensorBase.untyped_storage(tensor)
+        place = tensor.stride(), tensor.storage_offset()
+        look = (str(tensor.dtype), str(tensor.device), shape(tensor), *place)
+        flags = (type_name(tensor), tensor.requires_grad, leaf, keeps)
+        is_free = tensor.is_inference() or id(tensor) in self._unversioned
+        version = tensor.is_inference(), None if is_free else read(tensor, "_version")
+        node, nr = read(tensor, "grad_fn"), read(tensor, "output_nr")
+        made = (self.number(node), nr, self.number(tensor._base))
+        grad = self.number(kept_grad(tensor))
+        hooks = tuple(map(of_hook, (tensor._backward_hooks or {}).values()))
+        after = tuple(map(of_hook, (tensor._post_accumulate_grad_hooks or {}).values()))
         where = self._storages.setdefault(storage._cdata, len(self._storages)), storage.nbytes()
-        values = repr(torch._C.TensorBase.tolist(one))
+        values = repr(torch._C.TensorBase.tolist(tensor))
         return "tensor", look, flags, version, made, grad, (hooks, after), where, values
 
-    def of_node(self, one: Any) -> tuple[Any, ...]:
-        operation = type_name(one)
-        edges = tuple((self.number(child), nr) for child, nr in next_functions(one))
-        cells, held = saved(one, lambda tensor: ()), values_held(one)
+    def of_node(self, node: Any) -> tuple[Any, ...]:
+        operation = type_name(node)
+        edges = tuple((self.number(child), nr) for child, nr in next_functions(node))
+        cells, held = saved(node, lambda tensor: ()), values_held(node)
         known = [cell for cell in cells if cell.state not in ("freed", "modified")]
         hidden = [cell.name for cell in known if cell.name not in held]
-        if hidden or is_custom(one):
+        if hidden or is_custom(node):
             raise TypeError(
                 f"What {operation} keeps cannot be compared: {', '.join(hidden) or 'it is a custom one'}."
             )
@@ -137,12 +139,12 @@ class Seen:
         for name, value in sorted(held.items()):
             kept.append((name, self.number(value) if is_tensor(value) else repr(value)))
         states = tuple([(cell.name, cell.state, cell.version, cell.version_now) for cell in cells])
-        made = tuple(outputs(one, lambda *_: ()))
+        made = tuple(outputs(node, lambda *_: ()))
         return "node", operation, edges, states, tuple(kept), made
 
     def order(self) -> tuple[int, ...]:
         """Return the nodes in the order in which the engine would take them."""
-        nodes = [nr for nr, one in enumerate(self.met) if not is_tensor(one)]
+        nodes = [nr for nr, thing in enumerate(self.met) if not is_tensor(thing)]
         return tuple(sorted(nodes, key=lambda nr: (self.met[nr]._sequence_nr(), nr)))
 
 
@@ -157,7 +159,7 @@ def of_hook(hook: Any) -> tuple[Any, ...]:
 
 def shared_counters(things: list[Any]) -> tuple[tuple[int, int], ...]:
     """Return the pairs of tensors with one version counter, found by moving each counter once."""
-    tensors = [nr for nr, one in enumerate(things) if is_tensor(one) and not one.is_inference()]
+    tensors = [nr for nr, met in enumerate(things) if is_tensor(met) and not met.is_inference()]
     pairs = []
     for place, nr in enumerate(tensors):
         before = {other: things[other]._version for other in tensors[place + 1 :]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from types import CodeType
@@ -48,6 +48,11 @@ def maker(tensor: torch.Tensor) -> str:
     return type(tensor.grad_fn).__name__ if tensor.grad_fn else "None"
 
 
+def without(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return values by name, but for some names."""
+    return {name: value for name, value in values.items() if name not in names}
+
+
 class World:
     """Be a small world: names bound to real tensors, and actions, each a line that is really run.
 
@@ -55,8 +60,9 @@ class World:
     picture shows, in order. `unversioned` are names of which no action ever makes the version
     matter: it takes no part in deciding whether two states are equal. Names that are `unread`, which
     no action reads, take part by what their boxes show alone. An attribute whose name begins with _
-    takes no part either; every other one, and every name that is bound, does. Of its graph the
-    `most_nodes` nearest nodes are drawn.
+    takes no part either; every other one, and every name that is bound, does. `tools` are names of
+    what is no variable: functions, an optimizer. Of the graph behind `root_names` the `most_nodes`
+    nearest nodes are drawn.
     """
 
     setup: tuple[str, ...] = ()
@@ -64,6 +70,8 @@ class World:
     names: tuple[str, ...] = ()
     unversioned: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    root_names: tuple[str, ...] = ()
     most_nodes = 40
 
     def __init__(self) -> None:
@@ -97,45 +105,43 @@ class World:
 
     def compared(self) -> dict[str, Any]:
         """Return all that can matter later, by name."""
-        own = {name: one for name, one in vars(self).items() if not name.startswith("_")}
+        own = {name: value for name, value in vars(self).items() if not name.startswith("_")}
         del own["bound"]
-        read = {name: one for name, one in self.variables().items() if name not in self.unread}
-        return own | read
+        return own | without(self.variables(), self.unread)
 
     def variables(self) -> dict[str, Any]:
         """Return what the lines of the lab have bound."""
-        given = ("torch", "nn", "__builtins__")
-        return {name: one for name, one in self.bound.items() if name not in given}
+        return without(self.bound, ("torch", "nn", "__builtins__", *self.tools))
 
     def find(self, name: str) -> tuple[bool, Any]:
         """Say whether a name, or "x.grad" of one, is bound, and to what."""
         owner = name.removesuffix(".grad")
         if owner not in self.bound:
             return False, None
-        one = self.bound[owner]
-        if owner == name or one is None:
-            return True, one
-        return True, kept_grad(one)
+        value = self.bound[owner]
+        if owner == name or value is None:
+            return True, value
+        return True, kept_grad(value)
 
     def boxes(self) -> tuple[Box, ...]:
         """Return a box for each tensor with all its names, and one for each name of none."""
-        found: list[Box] = []
+        boxes: list[Box] = []
         tensors: list[Any] = []
         for name in self.names:
-            is_bound, one = self.find(name)
-            same = [nr for nr, other in enumerate(tensors) if other is one and one is not None]
-            if same:
-                old = found[same[0]]
-                found[same[0]] = replace(old, names=(*old.names, name))
+            is_bound, tensor = self.find(name)
+            same = [nr for nr, other in enumerate(tensors) if other is tensor]
+            if same and tensor is not None:
+                old = boxes[same[0]]
+                boxes[same[0]] = replace(old, names=(*old.names, name))
                 continue
-            tensors.append(one)
+            tensors.append(tensor)
             box = Box((name,), place=self.place(name))
-            if one is None:
-                found.append(replace(box, why="None" if is_bound else "not bound"))
+            if tensor is None:
+                boxes.append(replace(box, why="None" if is_bound else "not bound"))
             else:
-                rows, totals = self.rows(name, one), self.totals(name, one)
-                found.append(replace(box, rows=rows, totals=totals))
-        return tuple(found)
+                rows, totals = self.rows(name, tensor), self.totals(name, tensor)
+                boxes.append(replace(box, rows=rows, totals=totals))
+        return tuple(boxes)
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         """Return the lines in the box of a tensor: its value first."""
@@ -159,7 +165,7 @@ class World:
 
     def roots(self) -> tuple[torch.Tensor, ...]:
         """Return the tensors whose graph is drawn."""
-        return ()
+        return tuple([self.bound[name] for name in self.root_names if name in self.bound])
 
     def whole(self) -> Mapping[str, torch.Tensor]:
         """Return new tensors by name, whose graph is drawn as a ghost: the first is the root."""
