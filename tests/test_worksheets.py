@@ -134,9 +134,9 @@ def test_the_tables_say_what_torch_does(lesson):
         for turn, (name, arrived, handed) in zip(turns, seen, strict=True):
             assert turn.node.startswith(name)
             assert number(turn.arrives) == pytest.approx(arrived, rel=1e-3)
-            assert [number(way.handed) for way in turn.ways] == pytest.approx(handed, rel=1e-3)
-            for way in turn.ways:
-                assert arrived * number(way.factor) == pytest.approx(number(way.handed), rel=1e-3)
+            assert [number(row.gradient) for row in turn.inputs] == pytest.approx(handed, rel=1e-3)
+            for row in turn.inputs:
+                assert arrived * number(row.factor) == pytest.approx(number(row.gradient), rel=1e-3)
             if turn.keeps:
                 kept = gradients[turn.keeps.removesuffix(".grad")].item()
                 assert number(turn.total) == pytest.approx(kept, rel=1e-3)
@@ -144,7 +144,7 @@ def test_the_tables_say_what_torch_does(lesson):
 
 def test_names_from_a_program_are_text():
     _, (first, *_) = walks("05")[0]
-    hostile = type(first)("<script>", "<b>1</b>", first.ways)
+    hostile = type(first)("<script>", "<b>1</b>", first.inputs)
     assert "<script>" not in table([hostile], filled=True)
     assert "<b>1" not in table([hostile], filled=True)
 

@@ -18,13 +18,13 @@ LEAST = 2  # nodes, leaves apart, that make it worth a table
 
 
 @dataclass(frozen=True)
-class Way:
+class InputGradient:
     """What a node hands on: to which input, its derivative as a `rule` and as numbers."""
 
     to: str
     rule: str
     factor: str
-    handed: str
+    gradient: str
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Turn:
 
     node: str
     arrives: str
-    ways: tuple[Way, ...] = ()
+    inputs: tuple[InputGradient, ...] = ()
     keeps: str = ""
     total: str = ""
 
@@ -51,7 +51,7 @@ def turns_of(film: dict[str, Any]) -> tuple[Turn, ...]:
     """Return one turn for each step, or none where a step is no row of a table."""
     moments = film["moments"][1 : film["steps"] + 1]  # the first only starts the walk
     turns = [turn(film, step, moment) for step, moment in enumerate(moments)]
-    if None in turns or len([one for one in turns if one.ways]) < LEAST:
+    if None in turns or len([one for one in turns if one.inputs]) < LEAST:
         return ()
     return tuple(turns)
 
@@ -68,7 +68,7 @@ def turn(film: dict[str, Any], step: int, moment: dict[str, Any] | int) -> Turn 
         node, made = title + kind, tag_of(film, step)
         if made:
             node += f" → {made}"
-        return Turn(node, rows[0][0][1], tuple(way(lines, row) for row in rows))
+        return Turn(node, rows[0][0][1], tuple(input_gradient(lines, row) for row in rows))
     if signs(rows[-1]) == ADDS:
         *sums, last = rows
         arrives = last[2][1]
@@ -93,9 +93,9 @@ def tag_of(film: dict[str, Any], step: int) -> str:
     return ""
 
 
-def way(lines: list[str], row: list[list[Any]]) -> Way:
+def input_gradient(lines: list[str], row: list[list[Any]]) -> InputGradient:
     _, _, factor, _, handed = row
-    return Way(lines[handed[2]], lines[factor[2]], factor[1], handed[1])
+    return InputGradient(lines[handed[2]], lines[factor[2]], factor[1], handed[1])
 
 
 def table(turns: Sequence[Turn], *, filled: bool) -> str:
@@ -109,25 +109,25 @@ def table(turns: Sequence[Turn], *, filled: bool) -> str:
 def rows(one: Turn, filled: bool) -> str:
     """Return the rows of one node, one for each input."""
     span, arrives, total = "", "", ""
-    if len(one.ways) > 1:
-        span = f' rowspan="{len(one.ways)}"'
+    if len(one.inputs) > 1:
+        span = f' rowspan="{len(one.inputs)}"'
     if filled:
         arrives, total = escape(one.arrives), escape(one.total)
     opening = f'<th scope="row"{span}>{escape(one.node)}</th><td{span}>{arrives}</td>'
-    if not one.ways:
+    if not one.inputs:
         return f'<tr>{opening}<td class="none">–</td><td>{escape(one.keeps)} = {total}</td></tr>'
     made = ""
-    for each in one.ways:
+    for each in one.inputs:
         to = f"<small>{escape(each.to)}</small>"
         cells = f'<td></td><td class="room">{to}</td>'
         if filled:
-            cells = f"<td>{escape(derivative(each))}</td><td>{escape(each.handed)} {to}</td>"
+            cells = f"<td>{escape(derivative(each))}</td><td>{escape(each.gradient)} {to}</td>"
         made += f"<tr>{opening}{cells}</tr>"
         opening = ""  # it spans the rows below
     return made
 
 
-def derivative(one: Way) -> str:
+def derivative(one: InputGradient) -> str:
     """Return a local derivative in words and in numbers: "cos(x) = cos(2)"."""
     if one.rule in ("", "unchanged", one.factor):
         return one.factor
