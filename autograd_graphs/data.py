@@ -215,8 +215,8 @@ def held(saved: Iterable[SavedTensor]) -> Held:
     """Return how much memory saved tensors keep alive together."""
     sizes: dict[tuple[int, bool], int] = {}
     unknown = set()
-    for one in saved:
-        for storage in one.storages:
+    for tensor in saved:
+        for storage in tensor.storages:
             if storage.size is None:
                 unknown.add(storage.number)
                 continue
@@ -267,11 +267,11 @@ def stem(operation: str) -> str:
     return SUFFIX.sub("", operation)
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """Say how many: "1 leaf", "1,000 operations"."""
     if number == 1:
-        return f"1 {one}"
-    return f"{number:,} {many or one + 's'}"
+        return f"1 {singular}"
+    return f"{number:,} {plural or singular + 's'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,11 +467,11 @@ class Graph:
     @property
     def memory(self) -> str:
         """Say in one sentence how much memory is kept for backward; empty where it is little."""
-        found = self.held
-        if found.size < WORTH_TELLING:
+        memory = self.held
+        if memory.size < WORTH_TELLING:
             return ""
         owner = "The nodes looked at hold" if self.at_least else "The graph holds"
-        return f"{owner} {found}."
+        return f"{owner} {memory}."
 
     @property
     def left_out(self) -> str:
@@ -512,18 +512,19 @@ class Graph:
 
     def inputs_by_node(self) -> dict[int, tuple[Edge, ...]]:
         """Return the edges of every node in the order of its `next_functions`."""
-        found: dict[int, list[Edge]] = {}
+        inputs: dict[int, list[Edge]] = {}
         for edge in self.edges:
-            found.setdefault(edge.source, []).append(edge)
-        return {node: tuple(edges) for node, edges in found.items()}
+            inputs.setdefault(edge.source, []).append(edge)
+        return {node: tuple(edges) for node, edges in inputs.items()}
 
     def head(self, count: int) -> Graph:
         """Return the first `count` nodes as a graph; edges that lead further are cut."""
         edges = []
         for edge in self.edges:
             if edge.source < count:
-                is_cut = edge.target is not None and edge.target >= count
-                edges.append(replace(edge, target=None, cut=True) if is_cut else edge)
+                if edge.target is not None and edge.target >= count:
+                    edge = replace(edge, target=None, cut=True)
+                edges.append(edge)
         roots = tuple(root for root in self.roots if root.node is None or root.node < count)
         frames = tuple([frame.head(count) for frame in self.frames])
         nodes = self.nodes[:count]
@@ -621,7 +622,8 @@ class _Lines:
             edge, lead, indent, depth = stack.pop()
             below = self.below(edge)
             if depth == DEEPEST and below:
-                self.put_off(edge.target)
+                self.later.append(edge.target)  # spelled out under a number, at the left margin
+                self.numbers.setdefault(edge.target, len(self.numbers) + 1)
                 lines.append(f"{lead}{self.label(edge)} … continues below")
                 continue
             lines.append(lead + self.label(edge))
@@ -635,16 +637,11 @@ class _Lines:
         """Return the inputs of an edge's target, of several cut in a row the first."""
         if edge.target in self.shown:
             return []
-        found: list[Edge] = []
+        children: list[Edge] = []
         for child in self.inputs.get(edge.target, ()):
-            if not (child.cut and found and found[-1].cut):
-                found.append(child)
-        return found
-
-    def put_off(self, node: int) -> None:
-        """Let a node be spelled out later, at the left margin, under a number."""
-        self.later.append(node)
-        self.numbers.setdefault(node, len(self.numbers) + 1)
+            if not (child.cut and children and children[-1].cut):
+                children.append(child)
+        return children
 
     def label(self, edge: Edge) -> str:
         if edge.cut:

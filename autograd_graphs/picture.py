@@ -140,7 +140,7 @@ def demand_color(color: object) -> str | None:
 
 def recorded(given: Sequence[torch.Tensor | Trace]) -> Trace:
     """Return the trace of the last backward recorded from all that is given, or the one given."""
-    if any(type(one) is Trace for one in given):
+    if any(type(thing) is Trace for thing in given):
         if len(given) > 1:
             raise ValueError(
                 "A trace has all of its roots. Show it alone: show(trace, color='grad')."
@@ -153,18 +153,18 @@ def recorded(given: Sequence[torch.Tensor | Trace]) -> Trace:
             "Nothing was given. Pass the loss that was recorded, or its trace: "
             "show(loss, color='grad')."
         )
-    found = list(map(latest, given))
-    if None in found:
+    traces = list(map(latest, given))
+    if None in traces:
         raise ValueError(
             "No backward of this loss was recorded. Call record(loss) or step_through(loss) "
             "first, or give its trace: show(trace, color='grad')."
         )
-    if any(trace is not found[0] for trace in found):
+    if any(trace is not traces[0] for trace in traces):
         raise ValueError(
             "These tensors were recorded in different backwards. Show them one by one, or record "
             "them together: record([a, b])."
         )
-    return found[0]
+    return traces[0]
 
 
 def renamed(trace: Trace, tensors: Sequence[torch.Tensor | Trace], names: Given) -> Graph:

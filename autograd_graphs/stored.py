@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import fields, is_dataclass
 from functools import cache
-from itertools import chain
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -25,12 +24,16 @@ def read(text: str) -> Graph:
         graph = made(Graph, json.loads(text))
     except (TypeError, RecursionError) as error:
         raise ValueError(f"This is no graph: {error}") from error
-    ends = [None, *range(len(graph.nodes))]
-    led_to = [*[edge.target for edge in graph.edges], *[root.node for root in graph.roots]]
-    led_to += chain([edge.source for edge in graph.edges], *[one.nodes for one in graph.frames])
-    saved = chain.from_iterable(node.saved for node in graph.nodes)
-    states = {one.state for one in saved}
-    if not set(led_to) <= set(ends) or not states <= MARKS.keys():
+    led_to, states = set(), set()
+    for edge in graph.edges:
+        led_to |= {edge.source, edge.target}
+    for root in graph.roots:
+        led_to.add(root.node)
+    for frame in graph.frames:
+        led_to.update(frame.nodes)
+    for node in graph.nodes:
+        states.update([saved.state for saved in node.saved])
+    if not led_to <= {None, *range(len(graph.nodes))} or not states <= MARKS.keys():
         raise ValueError("This is no graph: an edge, a root or a state leads nowhere.")
     return graph
 
@@ -38,7 +41,7 @@ def read(text: str) -> Graph:
 def plain(value: Any) -> Any:
     if is_dataclass(value):
         own = [(field, getattr(value, field.name)) for field in fields(value)]
-        return {field.name: plain(one) for field, one in own if one != field.default}
+        return {field.name: plain(inner) for field, inner in own if inner != field.default}
     if isinstance(value, tuple):
         return list(map(plain, value))
     if isinstance(value, complex):
@@ -58,7 +61,7 @@ def made(kind: Any, value: Any) -> Any:
     if get_origin(kind) is tuple:
         return listed(get_args(kind), value)
     if NoneType in get_args(kind):
-        inner = next(one for one in get_args(kind) if one is not NoneType)
+        inner, _ = get_args(kind)  # X | None
         return None if value is None else made(inner, value)
     if kind is Any:
         return anything(value)
@@ -77,10 +80,10 @@ def anything(value: Any) -> Any:
 def record(kind: Any, value: Any) -> Any:
     if not isinstance(value, dict) or not value.keys() <= hints(kind).keys():
         raise ValueError(f"This is no graph: there is no {kind.__name__}.")
-    return kind(**{name: made(hints(kind)[name], one) for name, one in value.items()})
+    return kind(**{name: made(hints(kind)[name], inner) for name, inner in value.items()})
 
 
 def listed(kinds: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise ValueError("This is no graph: a list is missing.")
-    return tuple([made(kinds[0], one) for one in value])
+    return tuple([made(kinds[0], item) for item in value])

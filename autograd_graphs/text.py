@@ -49,24 +49,24 @@ def ending(path: str, limit: int) -> str:
 
 def bounded(lines: Sequence[str], limit: int = MOST_TEXT) -> list[str]:
     """Return the lines that fit into `limit` characters, none overlong, and say how many do not."""
-    found: list[str] = []
+    kept: list[str] = []
     for line in lines:
         line = shortened(line, LONGEST_LINE)
         limit -= len(line) + 1
         if limit < 0:
-            return [*found, f"… {len(lines) - len(found):,} more lines"]
-        found.append(line)
-    return found
+            return [*kept, f"… {len(lines) - len(kept):,} more lines"]
+        kept.append(line)
+    return kept
 
 
 def fold(text: str, columns: int = 100) -> str:
     """Break long lines at spaces: a notebook breaks lines of an output within a word."""
     wrapper = textwrap.TextWrapper(columns, break_long_words=False, break_on_hyphens=False)
-    found = []
+    wrapped = []
     for line in text.splitlines():
         wrapper.subsequent_indent = " " * (len(line) - len(line.lstrip()))
-        found.append(wrapper.fill(line))
-    return "\n".join(found)
+        wrapped.append(wrapper.fill(line))
+    return "\n".join(wrapped)
 
 
 def number(value: complex | float | int | bool) -> str:
@@ -111,7 +111,7 @@ def numbers(values: object, written: Callable[[Any], str] = number) -> str:
     """Return nested lists or tuples of numbers as text: "[1.0, 2.0]"."""
     if not isinstance(values, list | tuple):
         return written(values)
-    return "[" + ", ".join([numbers(one, written) for one in values]) + "]"
+    return "[" + ", ".join([numbers(value, written) for value in values]) + "]"
 
 
 @lru_cache(maxsize=4_096)

@@ -30,13 +30,13 @@ class Tinting:
 
     def tints(self, members: Sequence[Sequence[int]]) -> Tints:
         """Return the tints of cards; `members` are the nodes that each stands for."""
-        found = {}
+        tints = {}
         for card, nodes in enumerate(members):
             steps = [self.step[node] for node in nodes if node in self.step]
             if steps:
-                found[card] = self.tint(steps, len(nodes) > 1)
+                tints[card] = self.tint(steps, len(nodes) > 1)
         remarks = [FILL] if self.scale else []
-        return Tints(found, self.scale, (*remarks, *self.remarks()))
+        return Tints(tints, self.scale, (*remarks, *self.remarks()))
 
     def tint(self, steps: Sequence[int], is_folded: bool) -> Tint:
         """Return the tint of a card: the largest norm of its steps, and the worst that is wrong."""
@@ -52,16 +52,16 @@ class Tinting:
         """Return the kind of badge that steps get, and its word; both empty where all is well."""
         if self.first and self.first.step in steps:
             return "first", f"first {self.first.health}"
-        found = {self.words[nr] for nr in steps}
+        words = {self.words[nr] for nr in steps}
         for word, kind in BADGES.items():
-            if word in found:
+            if word in words:
                 return kind, word
         return "", ""
 
     def known(self, steps: Sequence[int]) -> list[float]:
         """Return the norms above 0 of the healthy among some steps, least first."""
-        told = [self.norms[nr] for nr in steps if self.words[nr] not in health.BAD]
-        return sorted(norm for norm in told if norm)
+        norms = [self.norms[nr] for nr in steps if self.words[nr] not in health.BAD]
+        return sorted(norm for norm in norms if norm)
 
     def norm_words(self, steps: Sequence[int]) -> str:
         """Say which norms arrived at steps: nothing where their badge says all."""
@@ -96,8 +96,8 @@ class Tinting:
     @property
     def sentence(self) -> str:
         """Say all of it for those who do not see the picture."""
-        told = self.norm_words(range(len(self.norms)))
-        lead = [f"Gradient {told}."] if told.startswith("norm") else []
+        words = self.norm_words(range(len(self.norms)))
+        lead = [f"Gradient {words}."] if words.startswith("norm") else []
         return " ".join([*lead, *self.remarks()])
 
 

@@ -99,7 +99,7 @@ def leaf_names(tensor: torch.Tensor, graph: Graph) -> dict[str, torch.Tensor]:
     with quietly():
         walk = Walk([tensor])
     pairs = zip(walk.met, graph.nodes, strict=True)
-    return {node.name: one for one, node in pairs if node.is_leaf and node.name}
+    return {node.name: tensor for tensor, node in pairs if node.is_leaf and node.name}
 
 
 def difference(theirs: TheirGraph, graph: Graph) -> str:

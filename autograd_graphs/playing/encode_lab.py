@@ -82,7 +82,6 @@ class LabEncoder(Encoder):
         return self.looks((self.roles(mark.role), self.roles(change.state or mark.state), runs))
 
     def transition(self, transition: Transition) -> int | list[int]:
-        """Return where an action leads, with what it raises."""
         if not transition.error:
             return transition.to
         return [transition.to, self.words(transition.error)]

@@ -47,7 +47,7 @@ def is_unknown(gradient: Gradient) -> bool:
     return gradient.tile is None and gradient.bins is None
 
 
-def as_shown(gradient: Gradient | None) -> str | Gradient:
+def seen(gradient: Gradient | None) -> str | Gradient:
     """Return a gradient as it is shown: a number, a few values as text, or the tensor itself."""
     if gradient is None:
         return NOTHING
@@ -63,7 +63,7 @@ def as_shown(gradient: Gradient | None) -> str | Gradient:
 
 def caption(gradient: Gradient | None, words: str) -> str:
     """Return words under a tensor, and what a picture of it does not tell: shape and norm."""
-    if isinstance(as_shown(gradient), str):
+    if isinstance(seen(gradient), str):
         return words
     size = shape(gradient.shape)
     if gradient.norm is not None:
@@ -73,7 +73,7 @@ def caption(gradient: Gradient | None, words: str) -> str:
 
 def arrives(gradient: Gradient | None, is_first: bool) -> Cell:
     """Return the cell of what arrives; below the first row its shape says that it is the same."""
-    shown, words = as_shown(gradient), ""
+    shown, words = seen(gradient), ""
     if is_first:
         words = caption(gradient, "arrives")
     elif isinstance(shown, Gradient):
@@ -149,10 +149,10 @@ class Equations:
         for words, part in parts[:MOST_PARTS]:
             if cells:
                 cells.append(Cell("sign", "+"))
-            cells.append(Cell("arrives", as_shown(part), words))
+            cells.append(Cell("arrives", seen(part), words))
         if len(parts) > MOST_PARTS:
             cells += [Cell("sign", "+"), Cell("words", f"{len(parts) - MOST_PARTS:,} more")]
-        return [(*cells, Cell("sign", "="), Cell("arrives", as_shown(total), "arrives"))]
+        return [(*cells, Cell("sign", "="), Cell("arrives", seen(total), "arrives"))]
 
     def is_sum(self, parts: Sequence[Gradient], total: Gradient) -> bool:
         """Say whether parts are all of a sum: not in a graph that was cut, where some may be hidden,
@@ -189,11 +189,11 @@ class Equations:
         if not is_kept(step):
             equals = Cell("words", "a hook makes it")
         return (
-            Cell("before", as_shown(before), caption(before, words)),
+            Cell("before", seen(before), caption(before, words)),
             Cell("sign", "+"),
-            Cell("arrives", as_shown(arrived), caption(arrived, "arrives")),
+            Cell("arrives", seen(arrived), caption(arrived, "arrives")),
             equals,
-            Cell("total", as_shown(after), caption(after, name), is_asked=is_kept(step)),
+            Cell("total", seen(after), caption(after, name), is_asked=is_kept(step)),
         )
 
     def grad_name(self, step: Step) -> str:
@@ -204,7 +204,7 @@ class Equations:
         grad_input, local = nth(step.grad_inputs, edge.position), nth(step.locals, edge.position)
         if grad_input is None:
             return (Cell("words", f"and nothing to {goal}"),)
-        out = Cell("handed", as_shown(grad_input), caption(grad_input, f"to {goal}"), is_asked=True)
+        out = Cell("handed", seen(grad_input), caption(grad_input, f"to {goal}"), is_asked=True)
         if len(step.grad_outputs) != 1:
             return (*several_arrive(step, is_first), Cell("sign", "→"), out)
         (grad_output,) = step.grad_outputs
@@ -276,19 +276,20 @@ class Equations:
         """Return the product of all factors from the root to a leaf, where one path alone leads
         there and every factor is one number; else "".
         """
-        way = self.way_to(step)
-        if not way or any(above.before_hooks != above.grad_outputs for above, _ in way):
+        path, factors = self.path_to(step), []
+        if not path or step.before_hooks != step.grad_outputs or len(step.grad_outputs) != 1:
             return ""
-        if step.before_hooks != step.grad_outputs or len(step.grad_outputs) != 1:
-            return ""
-        factors = [self.scalar_factor(above, edge) for above, edge in way]
-        start, result = single(way[0][0].grad_outputs[0]), single(step.grad_outputs[0])
-        if start is None or result is None or not all(factors):
+        for above, edge in path:
+            factors.append(self.scalar_factor(above, edge))
+            if above.before_hooks != above.grad_outputs or not factors[-1]:
+                return ""
+        start, result = single(path[0][0].grad_outputs[0]), single(step.grad_outputs[0])
+        if start is None or result is None:
             return ""
         words = [short_number(start), *factors]
         return " × ".join(words) + f" = {short_number(result)}"
 
-    def way_to(self, step: Step) -> list[tuple[Step, Edge]]:
+    def path_to(self, step: Step) -> list[tuple[Step, Edge]]:
         """Return the steps and edges from the root to a leaf; none where several ways lead there, or
         backward starts anywhere on the way too.
         """
@@ -329,12 +330,12 @@ def in_words(arriving: Cell, words: str) -> Row:
     return arriving, Cell("sign", "→"), Cell("words", words), Cell("sign", "→")
 
 
-def is_reshaped(local: LocalDerivative | None, arrived: Gradient | None, left: Gradient) -> bool:
+def is_reshaped(local: LocalDerivative | None, arrived: Gradient | None, sent: Gradient) -> bool:
     """Say whether what is handed on is the very number that arrives, in another shape."""
-    if local is None or arrived is None or local.symbol != "1" or arrived.shape == left.shape:
+    if local is None or arrived is None or local.symbol != "1" or arrived.shape == sent.shape:
         return False
     number = single(arrived)
-    return number is not None and number == single(left)
+    return number is not None and number == single(sent)
 
 
 def as_factor(text: str) -> str:
@@ -360,7 +361,7 @@ def factor_cell(local: LocalDerivative, names: dict[str, str]) -> Cell:
         return Cell("factor", words, symbol)
     if local.value is None:
         return Cell("factor", symbol)
-    return Cell("factor", as_shown(local.value), caption(local.value, symbol))
+    return Cell("factor", seen(local.value), caption(local.value, symbol))
 
 
 def several_arrive(step: Step, is_first: bool) -> Row:
@@ -372,7 +373,7 @@ def several_arrive(step: Step, is_first: bool) -> Row:
     cells: list[Cell] = []
     for nr, gradient in enumerate(step.grad_outputs[:MOST_ROWS]):
         if gradient is not None:
-            cells.append(Cell("arrives", as_shown(gradient), caption(gradient, f"at output {nr}")))
+            cells.append(Cell("arrives", seen(gradient), caption(gradient, f"at output {nr}")))
     return tuple(cells)
 
 
@@ -381,7 +382,7 @@ def hook_row(step: Step) -> Row:
     pairs = zip(step.before_hooks, step.grad_outputs, strict=True)
     before, after = next(pair for pair in pairs if pair[0] != pair[1])
     made = Cell("words", f"{changer(step)} makes it")
-    return arrives(before, True), made, Cell("arrives", as_shown(after), caption(after, ""))
+    return arrives(before, True), made, Cell("arrives", seen(after), caption(after, ""))
 
 
 def is_kept(step: Step) -> bool:

@@ -10,16 +10,9 @@ from autograd_graphs.data import Edge, Gradient, Graph, Node, SavedTensor, Tenso
 from autograd_graphs.drawing.bare import Room, Size, bare, on_its_side
 from autograd_graphs.drawing.palette import TITLE
 from autograd_graphs.playing.backward_film import EdgeFlow, Scene, Stop, Turn, What
-from autograd_graphs.playing.equations import (
-    Equations,
-    as_shown,
-    is_unknown,
-    number_of,
-    shape,
-    single,
-)
+from autograd_graphs.playing.equations import Equations, is_unknown, number_of, seen, shape, single
 from autograd_graphs.playing.views import Copy, View
-from autograd_graphs.recording.trace import LeafGrad, Trace, defined, nth
+from autograd_graphs.recording.trace import LeafGrad, Trace, nth
 from autograd_graphs.text import short_number, short_numbers, width
 
 CAPSULE = 24  # px: the height of a capsule
@@ -129,32 +122,27 @@ class Stage:
         step = self.step_of.get(number)
         if step and step.leaf:
             return step.leaf
-        before = self.trace.graph.nodes[number].outputs
-        after = self.trace.after.nodes[number].outputs
+        traced, later = self.trace.graph.nodes, self.trace.after.nodes
+        before, after = traced[number].outputs, later[number].outputs
         if len(before) != 1 or not before[0].keeps_grad or not before[0].requires_grad:
             return None
         return LeafGrad(before[0].grad, after[0].grad)
 
     def flow(self, nr: int) -> EdgeFlow:
-        times = []
-        edges = [self.trace.graph.edges[number] for number in self.view.edges[nr]]
-        for edge in edges:
+        times, gradients = [], []
+        for number in self.view.edges[nr]:
+            edge = self.trace.graph.edges[number]
             if self.grad_input(edge) is not None:
+                gradients.append(self.grad_input(edge))
                 to = self.turn_of.get(edge.target, self.last + 1)
                 times.append((self.turn_of[edge.source], to))
         times.sort()
-        if len(edges) != 1 or not times:
-            return EdgeFlow(tuple(times), self.shared(edges))
-        (edge,) = edges
-        carried, factor = in_capsule(self.grad_input(edge)), ""
-        if isinstance(carried, str):
+        if len(gradients) != 1:
+            return EdgeFlow(tuple(times))
+        carried, factor = in_capsule(gradients[0]), ""
+        if len(self.view.edges[nr]) == 1 and isinstance(carried, str):
             factor = self.equations.scalar_factor(self.step_of[edge.source], edge)
         return EdgeFlow(tuple(times), carried, factor)
-
-    def shared(self, edges: list[Edge]) -> What:
-        """Return what an edge that stands for several carries, where one alone hands on."""
-        grad_inputs = defined(map(self.grad_input, edges))
-        return in_capsule(grad_inputs[0]) if len(grad_inputs) == 1 else None
 
     def grad_input(self, edge: Edge) -> Gradient | None:
         """Return the gradient that is handed on along an edge of the whole graph."""
@@ -174,7 +162,7 @@ class Stage:
         """Return for a folded node which view it opens: (from this step on, view)."""
         if nr not in self.copies:
             return ()
-        return starts(self.opened(self.copies[nr]))
+        return changes(self.opened(self.copies[nr]))
 
     def opened(self, copies: tuple[Copy, ...]) -> list[int]:
         """Return for -1 and every step the view that a folded node opens: of the copy that has its
@@ -213,7 +201,6 @@ class Stage:
 
 
 def with_all(things: Iterable[Any], **fields: Any) -> tuple[Any, ...]:
-    """Return dataclasses with other fields, the same in all."""
     return tuple([replace(thing, **fields) for thing in things])
 
 
@@ -228,31 +215,27 @@ def stretches(steps: list[int]) -> tuple[tuple[int, int], ...]:
     return tuple(pairs)
 
 
-def starts(values: list[int]) -> tuple[tuple[int, int], ...]:
+def changes(values: list[int]) -> tuple[tuple[int, int], ...]:
     """Return where a list, which begins at step -1, takes another value: (step, value)."""
-    changes = []
+    pairs = []
     for at, value in enumerate(values):
         if at == 0 or value != values[at - 1]:
-            changes.append((at - 1, value))
-    return tuple(changes)
+            pairs.append((at - 1, value))
+    return tuple(pairs)
 
 
 def together(what: list[What]) -> What:
     """Return what enters one node for several roots: the numbers, as they will be added."""
     if len(what) == 1:
         return what[0]
-    return " + ".join(map(in_sum, what))
-
-
-def in_sum(what: What) -> str:
-    return what if isinstance(what, str) else "…"
+    return " + ".join([part if isinstance(part, str) else "…" for part in what])
 
 
 def in_capsule(gradient: Gradient | None) -> What:
     """Return a gradient as a capsule or a slot shows it: a number, few values, or the tensor."""
     if gradient is None:
         return None
-    what = as_shown(gradient)
+    what = seen(gradient)
     if isinstance(what, str) and single(gradient) is None and len(what) > IN_CAPSULE:
         return gradient
     return what

@@ -135,15 +135,11 @@ def exploding(trace: Trace) -> frozenset[int]:
     times the largest that backward() started with: where gradients vanish on the way, the first
     ones only look large.
     """
-    begins = {root.node for root in trace.graph.roots}
-    norms, start = {}, 0.0
-    for nr, step in enumerate(trace.steps):
-        norm = norm_at(step)
-        if norm and health_at(step) not in BAD:
-            norms[nr] = norm
-            if step.node in begins:
-                start = max(start, norm)
-    if not norms:
+    norms = {nr: norm_at(step) for nr, step in enumerate(trace.steps) if health_at(step) not in BAD}
+    sizes = sorted(norm for norm in norms.values() if norm)
+    if not sizes:
         return frozenset()
-    least = max(EXPLODING * median_low(norms.values()), GROWN * start)
-    return frozenset(nr for nr, norm in norms.items() if norm > least)
+    begins = {root.node for root in trace.graph.roots}
+    starts = [norm or 0.0 for nr, norm in norms.items() if trace.steps[nr].node in begins]
+    least = max(EXPLODING * median_low(sizes), GROWN * max(starts, default=0.0))
+    return frozenset(nr for nr, norm in norms.items() if norm and norm > least)

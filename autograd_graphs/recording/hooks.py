@@ -39,7 +39,7 @@ _UNSUMMED = object()  # stands for a gradient that is too large or too odd to be
 
 @dataclass(slots=True)
 class Raw:
-    """Hold what is known of a step before what it saved is, with tickets for gradients."""
+    """Hold what is known of a step before what it saved is, with pending summaries of gradients."""
 
     node: int
     formulas: tuple[tuple[str, str], ...]
@@ -136,7 +136,8 @@ class Log:
         for number, node in enumerate(self.live):
             if is_tensor(node):
                 # Held: a leaf alone would drop it, and our hooks with it.
-                self.live[number] = node = accumulator(node)
+                with torch.inference_mode(False), quietly():  # whatever its class would say
+                    self.live[number] = node = get_gradient_edge(node).node
             self.handles += register(node, partial(self.enter, number), partial(self.leave, number))
 
     def let_go(self) -> None:
@@ -282,7 +283,7 @@ def versions(gradients: Gradients) -> tuple[int, ...]:
 
 
 def settled(local: LocalDerivative | None, of: Callable[[Any], Any]) -> LocalDerivative | None:
-    """Return a local derivative whose factor is described, in the place of a ticket for it."""
+    """Return a local derivative whose factor is described, in the place of a pending summary."""
     if local is None or type(local.value) is not PendingSummary:
         return local
     return replace(local, value=of(local.value))
@@ -301,12 +302,4 @@ def implicit_gradient(root: Root, tensor: torch.Tensor) -> torch.Tensor | None:
     sizes = root.tensor.shape
     if sizes is None or torch.Size(sizes).numel() != 1:
         return None
-    if not computable(tensor):
-        return tensor
-    return torch.ones_like(tensor)
-
-
-def accumulator(leaf: torch.Tensor) -> Any:
-    """Return the AccumulateGrad of a leaf, whatever mode is on and whatever its class would say."""
-    with torch.inference_mode(False), quietly():
-        return get_gradient_edge(leaf).node
+    return torch.ones_like(tensor) if computable(tensor) else tensor

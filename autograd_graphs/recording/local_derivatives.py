@@ -95,7 +95,7 @@ class StepValues:
             return None
 
     def saved(self, position: int) -> Saved:
-        shapes = tuple(map(shape_of, self.grad_inputs))
+        shapes = tuple([grad if grad is None else tuple(grad.shape) for grad in self.grad_inputs])
         own = {"shape": shapes[position], "shapes": shapes, "position": position}
         return Saved(self.held, grad=self.grad_outputs[0], **own)
 
@@ -184,13 +184,9 @@ class StepValues:
         if text == short_number(value):
             return ""
         written = lone(rule(saved.changed(as_written)).factor)
-        if written is None or not is_near(written, value):
+        if written is None or not abs(written - value) <= 1e-3 * abs(value):
             return ""
         return text
-
-
-def shape_of(tensor: torch.Tensor | None) -> tuple[int, ...] | None:
-    return None if tensor is None else tuple(tensor.shape)
 
 
 def fit(made: torch.Tensor, grad_input: torch.Tensor, noise: Callable[[], float]) -> str | None:
@@ -280,9 +276,7 @@ def largest(tensor: torch.Tensor) -> float:
 def lone_number(value: object) -> str:
     """Return a single number as text, "" for anything else."""
     number = lone(value)
-    if number is None:
-        return ""
-    return short_number(number)
+    return "" if number is None else short_number(number)
 
 
 def lone(value: object) -> complex | float | int | None:
@@ -300,8 +294,3 @@ def read_again(text: str) -> torch.Tensor:
     if value.imag:
         return torch.tensor(value)
     return torch.tensor(value.real, dtype=DOUBLE)
-
-
-def is_near(written: complex, value: complex) -> bool:
-    """Say whether two numbers are the same to three significant digits."""
-    return abs(written - value) <= 1e-3 * abs(value)

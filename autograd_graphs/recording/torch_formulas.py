@@ -46,12 +46,9 @@ def _inputs(schema: str, rules: dict[str, Any]) -> dict[str, str]:
     for names, rule in rules.items():
         by_name |= dict.fromkeys(map(str.strip, names.split(",")), str(rule))
     inside = schema.partition("(")[2].rpartition(") ->")[0]
-    chosen = {}
-    for _, name in _ARGUMENT.findall(inside):
-        rule = " ".join(by_name.get(name, "non_differentiable").split())
-        if rule.lower() != "non_differentiable":
-            chosen[name] = rule
-    return chosen
+    arguments = [name for _, name in _ARGUMENT.findall(inside)]
+    chosen = {name: " ".join(by_name[name].split()) for name in arguments if name in by_name}
+    return {name: rule for name, rule in chosen.items() if rule.lower() != "non_differentiable"}
 
 
 def _class_name(schema: str) -> str:

@@ -60,8 +60,9 @@ def _value(answer: object) -> str:
         value = plain(answer)
     except NotRead:
         return ""
-    glue = " " if is_a(answer, int, float) else ": "
-    return f"{glue}{show(value)}"
+    if is_a(answer, int, float):
+        return f" {show(value)}"
+    return f": {show(value)}"
 
 
 def show(value: object) -> str:
