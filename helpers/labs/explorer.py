@@ -14,7 +14,6 @@ PROGRAM = "programs"
 
 
 def program(name: str, leaves: str, lines: str, does: str) -> Action:
-    """Return an action that begins anew with a program."""
     return Action(name, f"{leaves}\n{lines}", does, group=PROGRAM, anew=True)
 
 

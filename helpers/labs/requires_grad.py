@@ -74,7 +74,9 @@ class Flags(World):
         return (*flags, *[action.name for action in self.actions if action.code == self.program])
 
     def title(self) -> str:
-        return "b requires grad" if self.b.requires_grad else "b does not require grad"
+        if self.b.requires_grad:
+            return "b requires grad"
+        return "b does not require grad"
 
     def say(self) -> str:
         if self.b.requires_grad:

@@ -11,7 +11,6 @@ from helpers.labs.engine.world import Action, World, maker
 
 
 def way(name: str, code: str, does: str) -> Action:
-    """Return an action that makes y anew."""
     return Action(name, code, does, group="ways to y", anew=True)
 
 
@@ -69,12 +68,9 @@ class Ways(World):
         if "y" not in self.bound:
             return "Choose a way to make y from x."
         numbers = "Its numbers are those of x." if self.shares() else "It has numbers of its own."
-        return f"{numbers} {self.of_z()}".strip()
-
-    def of_z(self) -> str:
         if "z" not in self.bound:
-            return ""
-        return f"{recorded('z', self.z)}."
+            return numbers
+        return f"{numbers} {recorded('z', self.z)}."
 
 
 def recorded(name: str, tensor: torch.Tensor) -> str:

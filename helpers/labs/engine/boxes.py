@@ -5,6 +5,7 @@ A name has its place in all states of a lab, and so has the box of its tensor.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -51,13 +52,16 @@ class Boxes:
             boxes += state.boxes
             rows += state.facts
         self.is_flat = all(len(box.rows) <= 2 for box in boxes)
-        self.own: dict[str, list[Box]] = {name: [] for name in self.names}
+        self.own: dict[str, list[Box]] = defaultdict(list)
+        self.blocks: dict[str, list[tuple[float, ...]]] = defaultdict(list)  # in all states
         for box in boxes:
             self.own[box.place].append(box)
+            if box.totals is not None:
+                self.blocks[box.place].append(box.totals)
         self.values = max([value_width(box) for box in boxes if len(box.rows) == 2], default=0)
         self.slots = self.placed()
-        self.stacks = tuple([self.stack(slot) for slot in self.slots if self.blocks(slot.name)])
-        self.low = max([slot.top + slot.high for slot in self.slots], default=0)
+        slots = self.slots.values()
+        self.stacks = tuple([self.stack(slot) for slot in slots if slot.name in self.blocks])
         self.fact, size, self.line = "value", SMALL, LINE
         if not self.names:  # alone they are what one reads: larger
             self.fact, size, self.line = "start", TITLE, LINE + 3
@@ -65,35 +69,34 @@ class Boxes:
         texts = max([width(row.text, size) for row in rows], default=0)
         facts = self.labels + BETWEEN + texts if rows else 0
         lines = max(len(state.facts) for state in states)
-        self.width = max([facts, *[slot.left + slot.wide for slot in self.slots]])
+        self.width, self.low = facts, 0
+        for slot in slots:
+            self.width = max(self.width, slot.left + slot.wide)
+            self.low = max(self.low, slot.top + slot.high)
         self.height = self.low + (GAP + self.line * lines if lines else 0)
 
-    def blocks(self, name: str) -> list[tuple[float, ...]]:
-        """Return the numbers that are drawn as blocks in the box of a name, of each state."""
-        return [box.totals for box in self.own[name] if box.totals is not None]
-
-    def placed(self) -> list[Slot]:
+    def placed(self) -> dict[str, Slot]:
         """Return the places of all names: plain ones below each other, those with blocks beside."""
-        plain = [name for name in self.names if not self.blocks(name)]
+        plain = [name for name in self.names if name not in self.blocks]
         left = max(map(tag_width, plain), default=0) + ARROW
         wide = max(map(self.wide, plain), default=0)
-        x, y, slots = 0, 0, []
+        x, y, slots = 0, 0, {}
         for name in plain:
-            slots.append(Slot(name, 0, y, tag_width(name), left, y, wide, self.high(name)))
+            slots[name] = Slot(name, 0, y, tag_width(name), left, y, wide, self.high(name))
             y += self.high(name) + GAP
         for name in self.names:
             if name not in plain:
                 tag, wide = tag_width(name), self.wide(name)
                 middle = x + (wide - tag) // 2
                 top = y + TAG + ARROW
-                slots.append(Slot(name, middle, y, tag, x, top, wide, self.high(name)))
+                slots[name] = Slot(name, middle, y, tag, x, top, wide, self.high(name))
                 x += wide + BESIDE
         return slots
 
     def wide(self, name: str) -> int:
         """Return the width of the box of a name, in all states."""
-        columns = [len(totals) * STEP for totals in self.blocks(name)]
-        return max([64, *map(self.box_width, self.own[name]), *columns]) + 2 * SIDE
+        columns = max(map(len, self.blocks.get(name, [])), default=0)
+        return max([64, *map(self.box_width, self.own[name]), columns * STEP]) + 2 * SIDE
 
     def box_width(self, box: Box) -> int:
         """Return the width of the widest row of a box; a flat one has one row."""
@@ -110,29 +113,27 @@ class Boxes:
             high = FIRST + SIDE - 4
         elif lines:
             high = FIRST + LINE * (lines - 1) + SIDE
-        blocks = self.blocks(name)
-        if blocks:
-            high += round(max(map(max, blocks)) * UNIT) + 2 * COLUMNS_LOW
+        if name in self.blocks:
+            high += round(max(map(max, self.blocks[name])) * UNIT) + 2 * COLUMNS_LOW
         return max(SLOT, high)
 
     def stack(self, slot: Slot) -> Stack:
         """Return the place of the blocks in the box of a name."""
-        count = max(map(len, self.blocks(slot.name)))
+        count = max(map(len, self.blocks[slot.name]))
         x = slot.left + (slot.wide - count * STEP) // 2 + (STEP - WIDE) // 2
         base = slot.top + slot.high - COLUMNS_LOW
         return Stack(slot.name, x, base, STEP, UNIT, WIDE)
 
     def draw(self, pen: Pen, state: State) -> None:
         """Draw one state: tags, arrows and boxes, then the facts."""
-        places = {slot.name: slot for slot in self.slots}
-        for nr, slot in enumerate(self.slots):
+        for nr, slot in enumerate(self.slots.values()):
             box = state.box(slot.name)
             pen.owner = Owner("box", nr)
-            self.tag(pen, slot, box, places[box.place])
+            self.tag(pen, slot, box, self.slots[box.place])
             pen.owner = None
         for box in state.boxes:
             pen.owner = Owner("box", self.names.index(box.place))
-            self.box(pen, places[box.place], box)
+            self.box(pen, self.slots[box.place], box)
             pen.owner = None
         for nr, row in enumerate(state.facts):
             y = self.low + GAP + 13 + self.line * nr

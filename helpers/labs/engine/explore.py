@@ -97,7 +97,6 @@ class Search:
     is_cut: bool = False
 
     def run(self) -> tuple[State, ...]:
-        """Return all states with where each action leads from them."""
         self.arrive(())
         for nr, state in enumerate(self.states):  # the list grows as we go
             arrivals = []

@@ -15,6 +15,7 @@ from autograd_graphs.playing.film import (
     Change,
     LabFilm,
     LabState,
+    Stack,
     Transition,
 )
 from autograd_graphs.playing.lab_still import opening_of
@@ -86,7 +87,6 @@ class Lab:
 
 
 def with_buttons(world: type[World]) -> list[Action]:
-    """Return the actions that have a button."""
     return [action for action in world.actions if action.code]
 
 
@@ -106,11 +106,10 @@ def _filmed(lab: Lab) -> LabFilm:
     drawn, shots = shared(drawings)
     actions = with_buttons(lab.world)
     numbers = {state.path: nr for nr, state in enumerate(explored)}
-    names = [stack.name for stack in stacks]
     states = []
     for state, shot in zip(explored, shots, strict=True):
-        states.append(lab_state(state, shot, actions, numbers, names))
-    buttons = tuple([button(action, explored, names[:1]) for action in actions])
+        states.append(lab_state(state, shot, actions, numbers, stacks))
+    buttons = tuple([button(action, explored, stacks[:1]) for action in actions])
     beside = {"stacks": stacks, "legend": legend, "aside": aside}
     return LabFilm(lab.world.setup, buttons, drawn, tuple(states), lab.text(), lab.alt, **beside)
 
@@ -120,7 +119,7 @@ def lab_state(
     shot: tuple[int, tuple[Change, ...]],
     actions: Sequence[Action],
     numbers: Mapping[tuple[str, ...], int],
-    stacks: Sequence[str],
+    stacks: Sequence[Stack],
 ) -> LabState:
     """Return a state as the player has it: actions and states by their numbers."""
     pressed = numbered(actions)
@@ -140,12 +139,11 @@ def lab_state(
         transitions=tuple([transition(numbers[state.path], state, action) for action in actions]),
         reached_by=reached_by,
         chosen=tuple([pressed[name] for name in state.chosen]),
-        totals=tuple([totals(state, name) for name in stacks]),
+        totals=tuple([totals(state, stack.name) for stack in stacks]),
     )
 
 
 def transition(nr: int, state: State, action: Action) -> Transition:
-    """Return what an action makes of a state."""
     arrival = state.after(action.name)
     if arrival.to is None:
         return Transition(ENDS)
@@ -159,13 +157,14 @@ def totals(state: State, name: str) -> Totals:
     return next((box.totals for box in state.boxes if box.place == name), None)
 
 
-def button(action: Action, states: Sequence[State], stacks: Sequence[str]) -> Button:
+def button(action: Action, states: Sequence[State], stacks: Sequence[Stack]) -> Button:
     """Return the button of an action, with what it adds to the first stack wherever it runs."""
     adds: set[tuple[float, ...]] = set()
     for state in states:
         to = state.after(action.name).to
         if stacks and to is not None:
-            adds.add(added(state.box(stacks[0]).totals, states[to].box(stacks[0]).totals))
+            name = stacks[0].name
+            adds.add(added(state.box(name).totals, states[to].box(name).totals))
     same = None
     if len(adds) == 1 and any(*adds):
         same = adds.pop()
@@ -215,7 +214,6 @@ def common(group: list[Drawing]) -> Drawing:
 
 
 def changes(scene: Drawing, drawing: Drawing) -> tuple[Change, ...]:
-    """Return what turns a scene into one of its drawings."""
     changed = []
     for nr, (old, new) in enumerate(zip(scene.marks, drawing.marks, strict=True)):
         if old.runs != new.runs:

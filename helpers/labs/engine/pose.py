@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from autograd_graphs.data import Edge, Graph, Node
+from autograd_graphs.data import Edge, Graph
 from autograd_graphs.drawing.cards import ABOVE, Card, measured
 from autograd_graphs.drawing.diagram import (
     CAPSULE,
@@ -140,9 +140,11 @@ def overlay(graph: Graph, ghost: Graph | None) -> Overlay:
     real = {node.name: node for node in graph.nodes}
     nodes, missing = [], set()
     for nr, node in enumerate(ghost.nodes):
-        if node.name not in real:
+        if node.name not in real:  # it is drawn with nothing saved
             missing.add(nr)
-        nodes.append(real.get(node.name) or vanished(node))
+            outputs = tuple([replace(output, requires_grad=False) for output in node.outputs])
+            node = replace(node, outputs=outputs, saved=())
+        nodes.append(real.get(node.name, node))
     ends = {ends_of(graph, edge) for edge in graph.edges}
     gone = frozenset(nr for nr, edge in enumerate(ghost.edges) if ends_of(ghost, edge) not in ends)
     drawn = Graph(tuple(nodes), ghost.edges, ghost.roots)
@@ -153,9 +155,3 @@ def ends_of(graph: Graph, edge: Edge) -> tuple[str, int, str | None]:
     """Name an edge by what it joins, so that it can be found in another graph."""
     target = None if edge.target is None else graph.nodes[edge.target].name
     return graph.nodes[edge.source].name, edge.position, target
-
-
-def vanished(node: Node) -> Node:
-    """Return a node that does not exist as it is drawn: with nothing saved."""
-    outputs = tuple(replace(output, requires_grad=False) for output in node.outputs)
-    return replace(node, outputs=outputs, saved=())

@@ -129,8 +129,11 @@ class Seen:
         operation = type_name(node)
         edges = tuple((self.number(child), nr) for child, nr in next_functions(node))
         cells, held = saved(node, lambda tensor: ()), values_held(node)
-        known = [cell for cell in cells if cell.state not in ("freed", "modified")]
-        hidden = [cell.name for cell in known if cell.name not in held]
+        hidden, states = [], []
+        for cell in cells:
+            states.append((cell.name, cell.state, cell.version, cell.version_now))
+            if cell.state not in ("freed", "modified") and cell.name not in held:
+                hidden.append(cell.name)
         if hidden or is_custom(node):
             raise TypeError(
                 f"What {operation} keeps cannot be compared: {', '.join(hidden) or 'it is a custom one'}."
@@ -138,9 +141,8 @@ class Seen:
         kept = []
         for name, value in sorted(held.items()):
             kept.append((name, self.number(value) if is_tensor(value) else repr(value)))
-        states = tuple([(cell.name, cell.state, cell.version, cell.version_now) for cell in cells])
         made = tuple(outputs(node, lambda *_: ()))
-        return "node", operation, edges, states, tuple(kept), made
+        return "node", operation, edges, tuple(states), tuple(kept), made
 
     def order(self) -> tuple[int, ...]:
         """Return the nodes in the order in which the engine would take them."""

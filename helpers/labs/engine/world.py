@@ -49,7 +49,6 @@ def maker(tensor: torch.Tensor) -> str:
 
 
 def without(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return values by name, but for some names."""
     return {name: value for name, value in values.items() if name not in names}
 
 
