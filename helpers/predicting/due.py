@@ -80,22 +80,22 @@ def sitting(items: Iterable[Due]) -> list[Due]:
 
 def mixed(items: list[Due]) -> list[Due]:
     """Put items in an order in which no two neighbours are from one lesson, where that can be."""
-    left, found = list(items), []
+    left, placed = list(items), []
     while left:
         many = Counter(item.lesson for item in left)
-        before = found[-1].lesson if found else ""
+        before = placed[-1].lesson if placed else ""
         others = [item for item in left if item.lesson != before] or left
-        found.append(max(others, key=lambda item: many[item.lesson]))
-        left.remove(found[-1])
-    return found
+        placed.append(max(others, key=lambda item: many[item.lesson]))
+        left.remove(placed[-1])
+    return placed
 
 
 def _missed(section: str, records: dict, is_missed: Callable[[str, dict], bool]) -> list[Due]:
-    found = []
+    missed = []
     for name, record in records.items():
         if pace.box_of(record) < pace.LEARNT and is_missed(name, record):
-            found.append(Due(section, name, record, pace.overdue(record)))
-    return found
+            missed.append(Due(section, name, record, pace.overdue(record)))
+    return missed
 
 
 def was_missed(name: str, record: dict) -> bool:

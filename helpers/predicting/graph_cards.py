@@ -46,7 +46,7 @@ def card_of(node: Node, number: int) -> Card:
 
 def label(card: dict, cards: list[dict]) -> str:
     """Return a card's title; where another one has the same, also what this one makes."""
-    alike = [one for one in cards if one["title"] == card["title"]]
+    alike = [other for other in cards if other["title"] == card["title"]]
     if card["name"] and len(alike) > 1:
         return f"{card['title']} (makes {card['name']})"
     return card["title"]

@@ -34,7 +34,7 @@ class Choose:
 
     def reply(self, question: Question, guess: str) -> str:
         reason = dict(question.why).get(guess, "")
-        return told_of(question, guess, self.is_right(question, guess), reason)
+        return reply_to(question, guess, self.is_right(question, guess), reason)
 
     def wanted(self, question: Question) -> str:
         return f"one of {', '.join(question.letters)}"
@@ -47,10 +47,10 @@ class Number:
     """A guess is one number or several, "405, -0.5"."""
 
     def read(self, question: Question, guess: object) -> str:
-        found = numbers(guess) if is_a(guess, str) else guarded(readers.numbers().read, guess)
-        if is_a(found, Failed) or len(found) != question.count or None in found:
+        values = numbers(guess) if is_a(guess, str) else guarded(readers.numbers().read, guess)
+        if is_a(values, Failed) or len(values) != question.count or None in values:
             return ""
-        return ", ".join(f"{number:.12g}" for number in found)
+        return ", ".join(f"{number:.12g}" for number in values)
 
     def is_right(self, question: Question, guess: str) -> bool:
         return close(numbers(guess), question.right, question.tolerance)
@@ -58,7 +58,7 @@ class Number:
     def reply(self, question: Question, guess: str) -> str:
         mine, near = numbers(guess), question.tolerance
         known = (reason for wrong, reason in question.why if close(mine, numbers(wrong), near))
-        return told_of(question, guess, self.is_right(question, guess), next(known, ""))
+        return reply_to(question, guess, self.is_right(question, guess), next(known, ""))
 
     def wanted(self, question: Question) -> str:
         if question.count == 1:
@@ -74,7 +74,7 @@ def text_of(guess: object) -> str:
     return guess if is_a(guess, str) else ""
 
 
-def told_of(question: Question, guess: str, is_right: bool, reason: str) -> str:
+def reply_to(question: Question, guess: str, is_right: bool, reason: str) -> str:
     """Return what is said of a letter or numbers; the same in the browser: choose.js."""
     if is_right:
         return f"You said {named(guess)}, and that is right. {question.takeaway}"
@@ -90,7 +90,7 @@ def named(guess: str | tuple[float, ...]) -> str:
 
 def numbers(text: str) -> list[float]:
     """Return the numbers in a text, in order."""
-    return [float(found) for found in NUMBER.findall(text.replace("\u2212", "-"))]
+    return [float(number) for number in NUMBER.findall(text.replace("\u2212", "-"))]
 
 
 def close(some: list[float], others: list[float], tolerance: float) -> bool:
@@ -98,7 +98,7 @@ def close(some: list[float], others: list[float], tolerance: float) -> bool:
     if len(some) != len(others):
         return False
     pairs = zip(some, others, strict=True)
-    return all(abs(one - other) <= tolerance * abs(other) + LEAST for one, other in pairs)
+    return all(abs(number - other) <= tolerance * abs(other) + LEAST for number, other in pairs)
 
 
 class Draw:
@@ -153,13 +153,13 @@ class FindLine:
     def read(self, question: Question, guess: object) -> str:
         if type(guess) is int:
             guess = str(guess)
-        found = LINE.fullmatch(text_of(guess).strip())
+        match = LINE.fullmatch(text_of(guess).strip())
         known = [nr for nr, line in enumerate(question.shown["lines"], 1) if line.strip()]
-        if not found or int(found[1]) not in known:
+        if not match or int(match[1]) not in known:
             return ""
-        if found[2] not in question.shown["reasons"]:
-            return f"{int(found[1])}"
-        return f"{int(found[1])}{found[2]}"
+        if match[2] not in question.shown["reasons"]:
+            return f"{int(match[1])}"
+        return f"{int(match[1])}{match[2]}"
 
     def is_right(self, question: Question, guess: str) -> bool:
         return LINE.fullmatch(guess)[1] == question.right
@@ -192,9 +192,9 @@ class Order:
         return outcome_of(question, guess)["isGood"]
 
     def reply(self, question: Question, guess: str) -> str:
-        found = outcome_of(question, guess)
-        said = f"Your order: {found['says']} {'; '.join(found['facts'])}."
-        if found["isGood"]:
+        outcome = outcome_of(question, guess)
+        said = f"Your order: {outcome['says']} {'; '.join(outcome['facts'])}."
+        if outcome["isGood"]:
             said = f"{said} {question.takeaway}"
         return said
 

@@ -82,10 +82,10 @@ class Progress:
         return data
 
     def _counts(self) -> str:
-        right = sum(lesson.right for lesson in self.lessons)
-        guesses = sum(lesson.guesses for lesson in self.lessons)
-        solved = sum(lesson.solved for lesson in self.lessons)
-        tried = sum(lesson.tried for lesson in self.lessons)
+        right = guesses = solved = tried = 0
+        for lesson in self.lessons:
+            right, guesses = right + lesson.right, guesses + lesson.guesses
+            solved, tried = solved + lesson.solved, tried + lesson.tried
         first = f"Right at first guess: {share(right, guesses)}."
         return f"{first} Exercises solved: {share(solved, tried)}."
 
@@ -107,21 +107,22 @@ def progress(export: bool = False) -> Progress | None:
     if export:
         say(written(sections))
         return None
-    names = [name for section in sections.values() for name in section]
-    numbers = sorted({number_of(name) for name in names} - {""})
-    lessons = tuple(lesson(number, sections) for number in numbers)
+    numbers: set[str] = set()
+    for records in sections.values():
+        numbers.update(map(number_of, records))
+    lessons = tuple(lesson(number, sections) for number in sorted(numbers - {""}))
     quiz, now = of_quiz(sections, "first"), of_quiz(sections, "now")
     return Progress(lessons, quiz, now, sections)
 
 
 def of_quiz(sections: dict[str, dict], when: str) -> tuple[bool, ...]:
     """Tell of each guess of the quiz, in lesson 00 ("first") or 11 ("now"), if it was right."""
-    found = []
+    verdicts = []
     for name, record in sections[PREDICTIONS].items():
         guess = record.get(when)
         if name.startswith("quiz.") and guess:
-            found.append(guess == KEY.get(name))
-    return tuple(found)
+            verdicts.append(guess == KEY.get(name))
+    return tuple(verdicts)
 
 
 def number_of(name: str) -> str:
@@ -171,7 +172,6 @@ def judged(records: dict[str, dict]) -> tuple[int, list[str]]:
 
 
 def titled(asked: Question, record: dict) -> str:
-    """Return how a question is named in a list."""
     name = f"{asked.id}, {asked.title}"
     return f"{name} (you were sure)" if record.get("sure") is True else name
 

@@ -48,17 +48,18 @@ def page(sections: dict[str, dict[str, dict]], summary: Iterable[str], again: li
 
 def row(listing: Listing, sections: dict[str, dict[str, dict]], today: list[Due]) -> str:
     """Return a lesson as a row: a link, its marks, and how much of it is due."""
-    number, names = listing.number, {item.name for item in today}
+    number = listing.number
+    names = [item.name for item in today if item.lesson == number]
     guessed, tried, again = "", "", ""
-    for one in every().values():
-        if one.id.startswith(number):
-            guessed += mark(one.id, one.title, of_round(one, sections[PREDICTIONS]), names)
-    for one in exercises(number):
-        if is_in_lesson(one.id):
-            tried += mark(one.id, "exercise", of_exercise(one.id, sections[EXERCISES]), names)
-    many = len([item for item in today if item.lesson == number])
-    if many:
-        again = f'<span class="progress-due">{many} due</span>'
+    for asked in every().values():
+        if asked.id.startswith(number):
+            guessed += mark(asked.id, asked.title, of_round(asked, sections[PREDICTIONS]), names)
+    for exercise in exercises(number):
+        if is_in_lesson(exercise.id):
+            state = of_exercise(exercise.id, sections[EXERCISES])
+            tried += mark(exercise.id, "exercise", state, names)
+    if names:
+        again = f'<span class="progress-due">{len(names)} due</span>'
     link = f'<a href="{safe(listing.link)}"><b>{number}</b> {safe(listing.title)}</a>'
     cells = f"<td>{guessed}</td><td>{tried}</td><td>{again}</td>"
     return f'<tr><th scope="row">{link}</th>{cells}</tr>'
@@ -75,14 +76,13 @@ def of_round(asked: Question, records: dict[str, dict]) -> str:
 
 
 def of_exercise(name: str, records: dict[str, dict]) -> str:
-    """Return the state of an exercise."""
     record = records.get(name, {})
     if record.get("solved") is True:
         return "helped" if took_help(name, record) else "right"
     return "missed" if took_help(name, record) else "open"
 
 
-def mark(name: str, title: str, state: str, due_names: set[str]) -> str:
+def mark(name: str, title: str, state: str, due_names: list[str]) -> str:
     """Return a small square with a sign; what is due has a rim more."""
     words = f"{name}, {title}: {dict(LEGEND)[state]}"
     more = ""
@@ -95,15 +95,14 @@ def mark(name: str, title: str, state: str, due_names: set[str]) -> str:
 
 def legend() -> str:
     """Say what the signs mean."""
-    found = '<span class="progress-mark progress-again">&nbsp;</span> due today'
+    signs = '<span class="progress-mark progress-again">&nbsp;</span> due today'
     for state, words in LEGEND[::-1]:
         sign = f'<span class="progress-mark progress-{state}">{SIGNS[state]}</span>'
-        found = f"{sign} {words} &nbsp; {found}"
-    return f"<small>{found}</small>"
+        signs = f"{sign} {words} &nbsp; {signs}"
+    return f"<small>{signs}</small>"
 
 
 def folded(again: list[str]) -> str:
-    """Return the list of what to look at again, folded."""
     if not again:
         return ""
     items = "".join(f"<li>{marked(text)}</li>" for text in again)

@@ -36,8 +36,8 @@ def keep(film: str, content: object) -> None:
 
 def lesson_of(session: str) -> str:
     """Return the number of the lesson whose notebook a session runs, "" for another notebook."""
-    found = re.match(r"(\d\d)_", PurePath(session).name)
-    return found[1] if found else ""
+    match = re.match(r"(\d\d)_", PurePath(session).name)
+    return match[1] if match else ""
 
 
 def verdict(content: object) -> str | None:

@@ -210,7 +210,7 @@ def nearest(name: object) -> str:
     lesson = text_of(name).partition(".")[0]
     if lesson == "quiz":  # it stands there
         lesson = "00"
-    there = [one for one in every() if one.startswith(lesson)] or list(every())
+    there = [known for known in every() if known.startswith(lesson)] or list(every())
     if not there:
         return "No lesson has one yet."
     said = f"There are {', '.join(there[:12])}."
@@ -228,8 +228,8 @@ def asked_of(asked: Question) -> dict[str, Any]:
 def answer_of(asked: Question) -> dict[str, Any]:
     """Return what the browser is told of its answer."""
     right = list(asked.right) if isinstance(asked.right, tuple) else asked.right
-    found = {"right": right, "tolerance": asked.tolerance, "takeaway": asked.takeaway}
-    return asked.told | found | {"why": [list(pair) for pair in asked.why]}
+    answer = {"right": right, "tolerance": asked.tolerance, "takeaway": asked.takeaway}
+    return asked.told | answer | {"why": [list(pair) for pair in asked.why]}
 
 
 def slot(asked: Question) -> str:

@@ -57,11 +57,11 @@ def question(name: object) -> Question | None:
 @cache
 def every() -> dict[str, Question]:
     """Return all questions by id, in the order of the lessons."""
-    found = {}
+    questions = {}
     for path in sorted(FOLDER.glob("*.json")):
         for name, data in json.loads(path.read_text(encoding="utf-8")).items():
-            found[name] = made(name, data)
-    return found
+            questions[name] = made(name, data)
+    return questions
 
 
 def made(name: str, data: dict) -> Question:

@@ -32,9 +32,9 @@ def listen() -> None:
     shell.events.register("post_run_cell", _after)
 
 
-def call_after_runs(question: Question, told: Callable[[], None]) -> None:
+def call_after_runs(question: Question, look: Callable[[], None]) -> None:
     """Call `told` after every run of a cell; a later call for the same question takes its place."""
-    _waiting[question.id] = told
+    _waiting[question.id] = look
 
 
 def has_run(question: Question, asked_in: str) -> bool:
@@ -66,8 +66,8 @@ def _after(result: Any) -> None:
     _codes.add(code)
     if type(result.result) is Picture:  # plain data: keeping it keeps no tensor alive
         _graphs[cell] = _graphs[code] = result.result.graph
-    for told in list(_waiting.values()):
-        told()
+    for look in list(_waiting.values()):
+        look()
 
 
 def digest(code: str) -> str:

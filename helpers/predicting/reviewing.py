@@ -42,9 +42,9 @@ def review(name: object = None, answer: object = None) -> None:
         unclear(problem)
         return
     sections = kept()
-    found = due(sections)
-    asked = sitting(found)
-    show(opening(found, asked, waiting(sections)))
+    today = due(sections)
+    asked = sitting(today)
+    show(opening(today, asked, waiting(sections)))
     for number, item in enumerate(asked, start=1):
         ask(item, f"{number} of {len(asked)}")
 
@@ -63,10 +63,10 @@ def answer_one(name: object, answer: object) -> None:
         show_recall(asked, kind.read(asked, answer))
 
 
-def opening(found: list[Due], asked: list[Due], all_of_it: list[Due]) -> Card:
+def opening(today: list[Due], asked: list[Due], all_of_it: list[Due]) -> Card:
     """Say what comes now, and what waits."""
-    lines = [*coming(asked), *later(found, asked, all_of_it), *odd_dates(found), *long_one(found)]
-    look, word = ("partly", "Review") if found else ("right", "Nothing is due")
+    lines = [*coming(asked), *later(today, asked, all_of_it), *odd_dates(today), *long_one(today)]
+    look, word = ("partly", "Review") if today else ("right", "Nothing is due")
     body = "\n".join(lines)
     return Card(look, word, "", body, fold(f"{word}. {' '.join(lines)}"))
 
@@ -82,9 +82,9 @@ def coming(asked: list[Due]) -> list[str]:
     ]
 
 
-def long_one(found: list[Due]) -> list[str]:
+def long_one(today: list[Due]) -> list[str]:
     """Offer one thing that does not fit into a review, and count the answer to it."""
-    for item in found:
+    for item in today:
         if item.is_long:
             REVIEWED.add(item.name)
             time = counted(round(item.minutes), "minute")
@@ -95,20 +95,20 @@ def long_one(found: list[Due]) -> list[str]:
     return []
 
 
-def later(found: list[Due], asked: list[Due], all_of_it: list[Due]) -> list[str]:
+def later(today: list[Due], asked: list[Due], all_of_it: list[Due]) -> list[str]:
     """Say what is due and has no place today, or when the next thing comes back."""
-    left = len([item for item in found if not item.is_long]) - len(asked)
+    left = len([item for item in today if not item.is_long]) - len(asked)
     if left:
         return [f"{counted(left, 'thing')} more can wait: ten minutes a day are enough."]
     others = [-item.days for item in all_of_it if item.days < 0]
-    if found or not others:
+    if today or not others:
         return []
     return [f"The next thing comes back in {counted(min(others), 'day')}."]
 
 
-def odd_dates(found: list[Due]) -> list[str]:
+def odd_dates(today: list[Due]) -> list[str]:
     """Say so where dates lie in the future."""
-    if not any(pace.is_to_come(item.record) for item in found):
+    if not any(pace.is_to_come(item.record) for item in today):
         return []
     return ["Some answers have a date to come. Was a clock set back? They count as due."]
 

@@ -13,19 +13,19 @@ MARK = "  # <- mended"
 
 def mended(name: str) -> None:
     """Run the program of a `find_line`, mended; print it and what it does."""
-    asked = found(name, "find_line")
+    asked = asked_as(name, "find_line")
     if asked is None:
         return
     cure = cured("\n".join(asked.shown["lines"]), asked.told["mend"])
-    lines = enumerate(cure.split("\n"), start=1)
-    print(*[line + MARK * (str(number) in asked.told["mend"]) for number, line in lines], sep="\n")
+    for number, line in enumerate(cure.split("\n"), start=1):
+        print(line + MARK * (str(number) in asked.told["mend"]))
     print()
     print(outcome(cure).words)
 
 
 def run_order(name: str) -> None:
     """Run the lines of an `order` as they were put in order, and one order that does what was asked."""
-    asked = found(name, "order")
+    asked = asked_as(name, "order")
     if asked is None:
         return
     kind = kind_of(asked)
@@ -40,11 +40,11 @@ def run_order(name: str) -> None:
 def print_order(title: str, asked: Question, letters: str) -> None:
     """Run one order; print its lines, and what they do."""
     program = in_this_order(asked.shown, letters)
-    print(f"{title}:", *[f"    {line}" for line in program.split("\n")], sep="\n")
+    print(f"{title}:", *program.split("\n"), sep="\n    ")
     print(outcome(f"{asked.told['before']}\n{program}", asked.told["after"]).words)
 
 
-def found(name: str, kind: str) -> Question | None:
+def asked_as(name: str, kind: str) -> Question | None:
     """Return the question of this name and kind; say so where there is none."""
     asked = question(name)
     if asked is None or asked.kind != kind:
