@@ -102,6 +102,10 @@ def test_named_states_are_there_and_a_lab_can_start_from_each(lab):
 @every_lab
 def test_all_scenes_have_one_size_and_every_mark_has_a_look_and_a_place_inside(lab):
     film = lab.film()
+    marks = [mark for nr in range(len(film.states)) for mark in marks_of(film, nr)]
+    cards = [mark for mark in marks if mark.owner and mark.owner.kind == "node"]
+    kinds = {card.role for card in cards} & {"operation", "leaf"}
+    assert kinds <= {role for role, _, _ in film.legend}, "the legend names each kind of card"
     assert len({(scene.width, scene.height) for scene in film.scenes}) == 1
     for nr, state in enumerate(film.states):
         scene = film.scenes[state.scene]
