@@ -89,20 +89,19 @@ class Book:
         `types` are the names of an exception's class and of those above it; () is any type.
         """
         symptom, longest = None, 0
-        for one in self.symptoms:
-            for part in one.parts(types):
+        for known in self.symptoms:
+            for part in known.parts(types):
                 if part in text and len(part) > longest:
-                    symptom, longest = one, len(part)
+                    symptom, longest = known, len(part)
         return symptom
 
 
 @cache
 def book() -> Book:
-    """Read the two files, once."""
     table, words = _table("symptoms.toml"), _table("terms.toml")
     return Book(
         tuple(map(_symptom, table["symptom"])),
-        tuple(Term(**one | {"also": tuple(one.get("also", ()))}) for one in words["term"]),
+        tuple(map(_term, words["term"])),
         {number: listing.file for number, listing in listings().items()},
         words["synonyms"],
         words["subject"],
@@ -110,8 +109,12 @@ def book() -> Book:
     )
 
 
+def _term(entry: dict[str, Any]) -> Term:
+    return Term(also=tuple(entry.pop("also", ())), **entry)
+
+
 def _symptom(entry: dict[str, Any]) -> Symptom:
-    causes = tuple(Cause(remedy=one.pop("try"), **one) for one in entry.pop("cause"))
+    causes = tuple(Cause(remedy=cause.pop("try"), **cause) for cause in entry.pop("cause"))
     return Symptom(causes=causes, also=tuple(entry.pop("also", ())), **entry)
 
 

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
 
 from autograd_graphs.data import counted
-from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import (
     device_name,
     dtype_name,
     is_custom,
     is_module,
     is_tensor,
-    leaf_of,
     may_be_stale,
     of_node,
     read,
@@ -33,8 +31,15 @@ from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
 from helpers.answers import code, listed
 from helpers.clinic.catalogue import CUTS, FINDINGS, SAID
-from helpers.clinic.detectors import editors, freers, memory_in, nodes_of, spoilt_by, walked
-from helpers.clinic.earlier_lines import Line, Past, heads
+from helpers.clinic.detectors import (
+    editors,
+    lines_that_freed,
+    memory_in,
+    nodes_of,
+    spoilt_by,
+    walked,
+)
+from helpers.clinic.earlier_lines import Line, Past, calls_in
 from helpers.clinic.errors import frames_of
 from helpers.clinic.facts import (
     Facts,
@@ -47,19 +52,24 @@ from helpers.clinic.facts import (
     head,
     in_sources,
     lines_with,
-    made_at,
     made_line,
     names_in,
     quoted,
+    texts_of,
 )
-from helpers.clinic.failed_backward import is_freed, is_held
+from helpers.clinic.failed_backward import is_freed, is_held, leaves_of, walk_from
 from helpers.clinic.message_clues import tuple_of
 from helpers.clinic.nans import before_it, dangerous, first_name, has_nan, kind_of, nan_finding
-from helpers.clinic.values import Event, called, dotted, first_given, flat, nodes_in, set_by
+from helpers.clinic.values import Event, called, dotted, first_given, nodes_in, placed, set_by
 from helpers.users_line import is_users
 
 Rule = Callable[[Facts, "re.Match[str]"], Finding | None]
 RULES: list[tuple[re.Pattern[str], Rule]] = []
+SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "Pow": "**", "MatMult": "@"}
+GIVEN = ("gradient", "grad_outputs", "grad_tensors")
+WHOLE = re.compile("Long|Int|Short|Byte|Bool|Char")
+_FLAG = re.compile(r"([\w.]+)\.requires_grad(?:_\(\)|_\(True\)| = True)")
+_FUNCTION = re.compile(r"[Ff]unction (\w+)Backward")
 
 
 def rule(pattern: str) -> Callable[[Rule], Rule]:
@@ -78,9 +88,9 @@ def found_in(facts: Facts) -> Finding | None:
         return None
     for pattern, function in RULES:
         match = pattern.search(facts.text)
-        found = match and function(facts, match)
-        if found:
-            return found
+        diagnosis = match and function(facts, match)
+        if diagnosis:
+            return diagnosis
     return None
 
 
@@ -95,18 +105,22 @@ def freed(facts: Facts, _: Any) -> Finding | None:
     carried = carried_state(facts)
     if carried is not None:
         return finding("carried", [carried], name=carried.name)
-    lines, is_sure = freers(past, call.roots)
+    lines, is_sure = lines_that_freed(past, call.roots)
     led = lines if is_sure else []
-    again = next((name for name in gone_back(past, lines) if is_root(facts, name)), "")
-    nodes = nodes_of(call.roots)
-    if again and any(map(is_freed, nodes)) and not any(map(is_held, nodes)):
-        return finding("twice", led, name=again)
+    has_lost_all = any(map(is_freed, call.nodes)) and not any(map(is_held, call.nodes))
+    roots = set(map(id, call.roots))
+    names = {name for name, tensor in facts.names if id(tensor) in roots}
+    for name, _ in gone_back(past, lines):
+        if has_lost_all and name in names:
+            return finding("twice", led, name=name)
     return above_the_loop(facts) or kept_in_model(facts) or shared(facts, lines, led)
 
 
 def carried_state(facts: Facts) -> Event | None:
     """Return where a loop that the error came in hands a value with a graph to its next round."""
-    around = set().union(*[spot.scope.body[spot.nr][1] for spot in facts.spots])
+    around: set[ast.stmt] = set()
+    for spot in facts.spots:
+        around.update(spot.row.blocks)
     for event in facts.of("carry"):
         is_attribute = event.loops == (event.stmt,)
         if event.ids and (is_attribute or not around.isdisjoint(event.loops)):
@@ -118,38 +132,41 @@ def freed_before(facts: Facts) -> set[int]:
     """Return the ids of the nodes that were surely freed before the call."""
     if facts.unsure is None:
         return set()
-    gone = set(map(id, filter(is_freed, nodes_of(facts.call.roots))))
-    return gone - set(map(id, facts.unsure))
+    return set(map(id, filter(is_freed, facts.call.nodes))).difference(map(id, facts.unsure))
 
 
-def gone_back(past: Past, lines: Sequence[Line]) -> list[str]:
-    """Return the names from which lines went backward, those that still hold the same tensor."""
-    names = []
+def gone_back(past: Past, lines: Sequence[Line]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors from which lines went backward and whose names still hold them."""
     for line in lines:
         for root, _ in walked(line.node):
-            if is_tensor(past.still(dotted(root), line)):
-                names.append(dotted(root))
-    return names
+            tensor = past.still(dotted(root), line)
+            if is_tensor(tensor):
+                yield dotted(root), tensor
 
 
-def is_root(facts: Facts, name: str) -> bool:
-    roots = set(map(id, facts.call.roots))
-    return any(known == name and id(one) in roots for known, one in facts.names)
+def node_of(thing: Any) -> Any:
+    """Return the node that made a tensor; None of anything else, or where it cannot be asked."""
+    if not is_tensor(thing) or may_be_stale(thing):
+        return None
+    return read(thing, "grad_fn")
 
 
-def results(facts: Facts) -> list[tuple[str, torch.Tensor, Any]]:
-    """Return the names of results of operations, with the node that made each."""
-    known = [(name, one) for name, one in facts.names if not may_be_stale(one)]
-    made = [(name, one, read(one, "grad_fn")) for name, one in known]
-    return [row for row in made if row[2] is not None]
+def results(facts: Facts) -> Iterator[tuple[str, torch.Tensor, Any]]:
+    """Yield the names of results of operations, with the node that made each."""
+    for name, tensor in facts.names:
+        node = node_of(tensor)
+        if node is not None:
+            yield name, tensor, node
+
+
+def ids_behind(tensors: Iterable[torch.Tensor]) -> set[int]:
+    """Return the ids of the nodes and leaves in the graphs of tensors."""
+    return set(map(id, walk_from(tensors).met))
 
 
 def shared(facts: Facts, lines: Sequence[Line], led: Sequence[Line]) -> Finding | None:
     """Tell of two losses through one forward: the tensor that both went through."""
-    past = facts.past
-    roots = [past.still(name, line) for line in lines for name in gone_back(past, [line])]
-    whole = [one for one in roots if not may_be_stale(one)]
-    first = set(map(id, Walk(whole).met))
+    first = ids_behind(dict(gone_back(facts.past, lines)).values())
     name = first_named(facts, first or freed_before(facts))
     if not name:
         return None
@@ -160,38 +177,34 @@ def shared(facts: Facts, lines: Sequence[Line], led: Sequence[Line]) -> Finding 
 
 def first_named(facts: Facts, nodes: set[int]) -> str:
     """Return the name of the first tensor behind the roots that one of some nodes made."""
-    names = {id(node): name for name, _, node in reversed(results(facts))}
-    roots = {id(read(one, "grad_fn")) for one in facts.call.roots}
-    named = (nodes - roots) & names.keys()
-    return next((names[id(one)] for one in Walk(facts.call.roots).met if id(one) in named), "")
+    inner = nodes.difference(map(id, map(node_of, facts.call.roots)))
+    names: dict[int, str] = {}
+    for name, _, node in results(facts):
+        if id(node) in inner:
+            names.setdefault(id(node), name)
+    return next((names[id(node)] for node in facts.call.nodes if id(node) in names), "")
 
 
 def above_the_loop(facts: Facts) -> Finding | None:
     """Tell of a tensor that was computed once, above the loop, and freed by the first round."""
     before, spot = freed_before(facts), facts.spot
-    loops = [one for one in spot.scope.body[spot.nr][1] if isinstance(one, (ast.For, ast.While))]
-    if not loops:
+    if not spot.row.loops:
         return None
-    inside = [one[0] for one in spot.scope.body if loops[-1] in one[1]]
+    roots = set(map(id, facts.call.roots))
     for name, tensor, _ in results(facts):
-        made = made_at(spot, name)
-        if made is None or made[0] in inside or any(tensor is one for one in facts.call.roots):
+        made = spot.scope.made_at(name, spot.nr)
+        if made is None or spot.row.loops[-1] in made.blocks or id(tensor) in roots:
             continue
-        if leads_to(tensor, before):
-            return finding("above_the_loop", [made[1].line(made[0]), spot], name=name)
+        if not before.isdisjoint(ids_behind([tensor])):
+            return finding("above_the_loop", [made, spot], name=name)
     return None
-
-
-def leads_to(tensor: torch.Tensor, nodes: set[int]) -> bool:
-    """Say whether the graph of a tensor has one of some nodes."""
-    return not nodes.isdisjoint(map(id, Walk([tensor]).met))
 
 
 def kept_in_model(facts: Facts) -> Finding | None:
     """Tell of a result that `__init__` computed, and that every forward goes back through."""
     before, space = freed_before(facts), facts.spot.globals
     for name, tensor, _ in results(facts):
-        if "." not in name or not leads_to(tensor, before):
+        if "." not in name or before.isdisjoint(ids_behind([tensor])):
             continue
         lines = assigned(space, name.rpartition(".")[2])
         if lines and lines_of_init(space).issuperset(lines):
@@ -203,7 +216,7 @@ def lines_of_init(space: dict[str, Any]) -> set[str]:
     lines = set()
     for function, place in in_sources(space, ast.FunctionDef):
         if function.name == "__init__":
-            lines.update(place.line(stmt) for stmt, _ in flat(function.body))
+            lines.update(map(str, placed(function.body, place)))
     return lines
 
 
@@ -228,9 +241,9 @@ EDITS = {
 def modified(facts: Facts, _: Any) -> Finding | None:
     if facts.call is None or facts.past is None:
         return None
-    maker, (_, places) = _MAKER.search(facts.text), spoilt_by(nodes_of(facts.call.roots))
-    names = [name for name, one in facts.names if places & memory_in(one)]
-    events = [one for one in facts.of("edit") if one.ids]
+    maker, (_, places) = _MAKER.search(facts.text), spoilt_by(facts.call.nodes)
+    names = [name for name, tensor in facts.names if places & memory_in(tensor)]
+    events = [event for event in facts.of("edit") if event.ids]
     if events and maker and maker[1] not in ("AsStrided", "T"):
         return edit_finding(facts, edits_of(facts, events, maker[1]), names)
     if steps := stepped(facts):
@@ -240,10 +253,17 @@ def modified(facts: Facts, _: Any) -> Finding | None:
 
 def edits_of(facts: Facts, events: Sequence[Event], maker: str) -> Sequence[Event]:
     """Return the edits that made the saved tensor, or else those of the result of what made it."""
-    exact = [one for one in events if one.word in EDITS.get(maker, ()) or is_same(one, maker)]
-    made = [one.stmt for one in facts.of("op") if is_same(one, maker)]
-    names = set().union(*map(set_by, made))
-    return exact or [one for one in events if one.name in names] or events
+    names: set[str] = set()
+    for operation in facts.of("op"):
+        if is_same(operation, maker):
+            names.update(set_by(operation.stmt))
+    exact, of_result = [], []
+    for event in events:
+        if event.word in EDITS.get(maker, ()) or is_same(event, maker):
+            exact.append(event)
+        elif event.name in names:
+            of_result.append(event)
+    return exact or of_result or events
 
 
 def is_same(event: Event, maker: str) -> bool:
@@ -253,7 +273,7 @@ def is_same(event: Event, maker: str) -> bool:
 
 def edit_finding(facts: Facts, events: Sequence[Event], names: Sequence[str]) -> Finding:
     """Tell of edits in place, one or several that may have been it."""
-    lines = list(dict.fromkeys(map(str, events)))
+    lines = texts_of(events)
     name = first_name(events) or "".join(names[:1])
     tensor = dict(facts.names).get(name)
     remedy = instead_of_edit(events[0].word, name or "y", events[0].stmt)
@@ -279,21 +299,18 @@ def instead_of_edit(word: str, name: str, stmt: ast.stmt) -> str:
     return "leave inplace=True out"
 
 
-SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "Pow": "**", "MatMult": "@"}
-
-
 def is_class(word: str) -> bool:
     return isinstance(getattr(torch.nn, word, None), type)
 
 
 def stepped(facts: Facts) -> list[Line]:
     """Return the lines with an optimizer's step that may have edited what the graph saved."""
-    found = []
+    steps = []
     for spot in facts.spots:
         lines, _ = editors(Past(spot.scope, spot.nr), facts.call.roots)
-        if any("step" in str(one) for one in lines):
-            found += lines
-    return found
+        if any("step" in str(line) for line in lines):
+            steps += lines
+    return steps
 
 
 @rule("BackwardHookFunction is a view and is being modified inplace")
@@ -305,11 +322,10 @@ def view_of_hook(facts: Facts, _: Any) -> Finding | None:
 
 
 def edited_here(facts: Facts) -> str:
-    """Return the name of what the failing line edits in place."""
     stmt = facts.spot.stmt
     if isinstance(stmt, ast.AugAssign):
         return dotted(stmt.target)
-    return first_name([one for one in facts.of("edit") if one.stmt is stmt])
+    return first_name([event for event in facts.of("edit") if event.stmt is stmt])
 
 
 @rule("a leaf Variable that requires grad is being used in an in-place operation")
@@ -345,14 +361,14 @@ def started_from(stmt: ast.stmt) -> tuple[str, str]:
         root = getattr(call.func, "value", None)
         if dotted(call.func).startswith(("torch", "autograd")):
             root, place = next(iter(call.args), None), {"grad": 2}.get(word, 1)
-        given = next((one.value for one in call.keywords if one.arg in GIVEN), None)
-        if given is None and len(call.args) > place:
+        given = None
+        if len(call.args) > place:
             given = call.args[place]
+        for keyword in call.keywords:
+            if keyword.arg in GIVEN:
+                given = keyword.value
         return name_in(root), name_in(given)
     return "", ""
-
-
-GIVEN = ("gradient", "grad_outputs", "grad_tensors")
 
 
 def name_in(expr: Any) -> str:
@@ -365,8 +381,8 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
     """Tell which parameters of a DistributedDataParallel the last loss did not reach."""
     asked = asked_of_workers(facts)
     for name, tensor, _ in results(facts):
-        used = set(map(id, Walk([tensor]).met))
-        missing = [path for path, one in asked.items() if id(one) not in used]
+        used = ids_behind([tensor])
+        missing = [path for path, parameter in asked.items() if id(parameter) not in used]
         if shape(tensor) == () and 0 < len(missing) < len(asked):
             return finding("left_out", [facts.spot], missing, loss=name)
     return None
@@ -377,8 +393,8 @@ def asked_of_workers(facts: Facts) -> dict[str, torch.Tensor]:
     for spot in facts.spots:
         for model in filter(is_module, spot.scope.space.values()):
             if type_name(model) == "DistributedDataParallel":
-                known = [pair for pair in parameters(model) if read_flag(pair[1])]
-                return {path.removeprefix("module."): one for path, one in known}
+                asked = [pair for pair in parameters(model) if read_flag(pair[1])]
+                return {path.removeprefix("module."): parameter for path, parameter in asked}
     return {}
 
 
@@ -392,23 +408,23 @@ def asked_of_workers(facts: Facts) -> dict[str, torch.Tensor]:
 def lost(facts: Facts, _: Any) -> Finding | None:
     cuts = facts.of("cut")
     if not cuts:
-        kinds = no_tensor, in_backward, frozen, asked_late, never_asked
-        return next(filter(None, (one(facts) for one in kinds)), None)
+        explained = no_tensor(facts) or in_backward(facts) or frozen(facts)
+        return explained or asked_late(facts) or never_asked(facts)
     if facts.past:
-        cuts = [one for one in cuts if one.stmt not in facts.past.unseen]
+        cuts = facts.seen_cuts()
     if not cuts:
         return None
     start = facts.spot.called() or next(map(head, names_in(facts.spot.stmt)), "")
     if read_flag(facts.spot.scope.space.get(start)):  # the line made something else of it
         start = ""
-    first, lines = cuts[0], list(dict.fromkeys(map(str, cuts)))[:3]
-    why, remedy, came = CUTS[first.word].why, CUTS[first.word].remedy, "The"
+    first, lines = cuts[0], texts_of(cuts)[:3]
+    words = {"why": CUTS[first.word].why, "remedy": CUTS[first.word].remedy, "came": "The"}
     if first.name not in ("", start):
-        came = f"It came from {code(first.name)}, and the"
+        words["came"] = f"It came from {code(first.name)}, and the"
     if ".numpy(" in str(first):
-        remedy = CUTS["numpy"].remedy
+        words["remedy"] = CUTS["numpy"].remedy
     start = quoted(start, "What backward() was to start from")
-    return finding("lost", lines, lines, start=start, came=came, why=why, remedy=remedy)
+    return finding("lost", lines, lines, start=start, **words)
 
 
 def read_flag(thing: Any) -> bool:
@@ -427,16 +443,16 @@ def frozen(facts: Facts) -> Finding | None:
     space = facts.spot.globals
     if not facts.records:
         return finding("grad_mode", calls_of(space, "set_grad_enabled")[:1])
-    still = []
-    for name, one in facts.spot.scope.space.items():
-        if is_module(one):
-            own = dict(parameters(one)).values()
+    models = []
+    for name, thing in facts.spot.scope.space.items():
+        if is_module(thing):
+            own = dict(parameters(thing)).values()
             if not own or any(map(read_flag, own)):
                 return None
-            still.append(name)
-    if not still:
+            models.append(name)
+    if not models:
         return None
-    return finding("frozen", lines_with(space, "requires_grad")[:2], still)
+    return finding("frozen", lines_with(space, "requires_grad")[:2], models)
 
 
 def no_tensor(facts: Facts) -> Finding | None:
@@ -449,9 +465,6 @@ def no_tensor(facts: Facts) -> Finding | None:
     if type(thing) in (list, tuple) and thing and all(map(is_tensor, thing)):
         return finding("several", lines, name=name, kind=type(thing).__name__, count=len(thing))
     return None
-
-
-_FLAG = re.compile(r"([\w.]+)\.requires_grad(?:_\(\)|_\(True\)| = True)")
 
 
 def asked_late(facts: Facts) -> Finding | None:
@@ -470,18 +483,22 @@ def asked_late(facts: Facts) -> Finding | None:
 
 def used_before_asked(name: str, before: Sequence[Line]) -> list[Line]:
     """Return the assignments that use a name; none where a line before asks for its gradient."""
-    own = [one for one in before if name in names_in(one.node)]
-    if any("requires_grad" in ast.unparse(one.node) for one in own):
-        return []
-    made = [one for one in own if isinstance(one.node, ast.Assign)]
-    return [one for one in made if name in names_in(one.node.value)]
+    using = []
+    for line in before:
+        if name not in names_in(line.node):
+            continue
+        if "requires_grad" in ast.unparse(line.node):
+            return []
+        if isinstance(line.node, ast.Assign) and name in names_in(line.node.value):
+            using.append(line)
+    return using
 
 
 def never_asked(facts: Facts) -> Finding | None:
     """Tell that nothing on the way requires grad, where the lines lead to no tensor that does."""
-    calls = [called(one) for one in heads(facts.spot.stmt) if isinstance(one, ast.Call)]
+    calls = list(map(called, calls_in(facts.spot.stmt)))
     is_here = facts.framed and ("backward" in calls or "grad" in calls)
-    is_asked = facts.values.came or any(read_flag(one) for _, one in facts.line_names)
+    is_asked = facts.values.sources or any(read_flag(tensor) for _, tensor in facts.line_names)
     if not is_here or is_asked or not facts.values.is_sure:
         return None
     name = facts.spot.called()
@@ -518,7 +535,7 @@ def has_no_grad(tensor: torch.Tensor) -> bool:
 
 def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> Finding:
     """Say why a tensor has no gradient, as far as it tells itself."""
-    longer = [name for name, one in facts.names if one is tensor and name != owner]
+    longer = [name for name, known in facts.names if known is tensor and name != owner]
     longer = sorted(longer, key=lambda name: (name.startswith("self."), -len(name)))
     words = {"name": owner, "also": f", which is {code(longer[0])}," if longer else ""}
     if not read(tensor, "requires_grad"):
@@ -529,25 +546,22 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> Finding:
     if functions := own_functions_at(facts, tensor):
         return finding("empty_by_function", [facts.spot], functions, **words)
     model = head((*longer, owner)[0])
-    parts = [one for name, one in facts.names if head(name) == model and read(one, "is_leaf")]
-    is_alone = all(read(one, "grad") is None for one in parts)
-    why = SAID["none_has" if is_alone else "others_have"]
+    why = SAID["none_has"]
+    for name, known in facts.names:
+        if head(name) == model and read(known, "is_leaf") and read(known, "grad") is not None:
+            why = SAID["others_have"]
     return finding("empty", [facts.spot], why=why, **words)
 
 
 def own_functions_at(facts: Facts, tensor: torch.Tensor) -> list[str]:
     """Return the names of the learner's Functions that hand a leaf its gradient."""
-    roots = [one for _, one in facts.names if read(one, "requires_grad") and not may_be_stale(one)]
-    found = []
-    for node in nodes_of(roots):
-        if any(leaf_of(one) is tensor for one, _ in of_node(node, "next_functions")):
-            found += own_functions([node])
-    return list(dict.fromkeys(found))
+    roots = [known for _, known in facts.names if read(known, "requires_grad")]
+    nodes = [node for node in nodes_of(roots) if id(tensor) in map(id, leaves_of(node))]
+    return list(dict.fromkeys(own_functions(nodes)))
 
 
 def own_functions(nodes: Sequence[Any]) -> list[str]:
-    """Return the names of the learner's Functions among some nodes."""
-    return [type_name(one).removesuffix("Backward") for one in filter(is_custom, nodes)]
+    return [type_name(node).removesuffix("Backward") for node in filter(is_custom, nodes)]
 
 
 @rule("grad can be implicitly created only for scalar outputs")
@@ -564,14 +578,15 @@ def many_numbers(facts: Facts, _: Any) -> Finding | None:
 @rule("appears to not have been used in the graph")
 def not_used(facts: Facts, _: Any) -> Finding | None:
     """autograd.grad() was asked for a tensor that the output was not computed from."""
-    edited = [one for _, one in facts.line_names if may_be_stale(one) or read(one, "_version")]
-    if facts.call is None or edited:  # then the name may mean a newer result
+    if facts.call is None:
         return None
-    met = set(map(id, Walk(facts.call.roots).met))
+    met = set(map(id, facts.call.walk.met))
     left, lines = [], [facts.spot]
-    for name, one in facts.line_names:
-        own = read(one, "grad_fn") or one
-        if "." not in name and read_flag(one) and id(own) not in met:
+    for name, tensor in facts.line_names:
+        if may_be_stale(tensor) or read(tensor, "_version"):
+            return None  # the name may mean a newer result
+        own = read(tensor, "grad_fn") or tensor
+        if "." not in name and read_flag(tensor) and id(own) not in met:
             left.append(name)
             lines += made_line(facts.spot, name)
     if not left:
@@ -596,39 +611,37 @@ def class_numbers(facts: Facts, _: Any) -> Finding | None:
     return None
 
 
-WHOLE = re.compile("Long|Int|Short|Byte|Bool|Char")
-
-
 @rule(r"same dtype|[Ee]xpected scalar type|Found dtype|expected .* dtype|should be the same$")
 @rule(r"not implemented for '(?:Long|Half|Int)'|can't be cast|Input type")
 def two_types(facts: Facts, _: Any) -> Finding | None:
-    dtypes = [(name, read(one, "dtype")) for name, one in facts.line_names]
-    if not WHOLE.search(facts.text):
-        dtypes = [(name, one) for name, one in dtypes if one.is_floating_point]
-    placed = [(name, f"of the type {dtype_name(one)}") for name, one in dtypes]
-    return odd_one(facts, "two_types", placed)
+    kinds = []
+    for name, tensor in facts.line_names:
+        dtype = read(tensor, "dtype")
+        if dtype.is_floating_point or WHOLE.search(facts.text):
+            kinds.append((name, f"of the type {dtype_name(dtype)}"))
+    return odd_one(facts, "two_types", kinds)
 
 
 @rule(r"same device|expected device|Expected all tensors|device type|meta tensor")
 def two_devices(facts: Facts, _: Any) -> Finding | None:
-    devices = [(name, device_name(read(one, "device"))) for name, one in facts.line_names]
-    placed = [(name, f"on the device {one}") for name, one in devices]
-    return odd_one(facts, "two_devices", placed)
+    devices = [(name, device_name(read(tensor, "device"))) for name, tensor in facts.line_names]
+    kinds = [(name, f"on the device {device}") for name, device in devices]
+    return odd_one(facts, "two_devices", kinds)
 
 
-def odd_one(facts: Facts, kind: str, placed: list[tuple[str, str]]) -> Finding | None:
+def odd_one(facts: Facts, kind: str, kinds: list[tuple[str, str]]) -> Finding | None:
     """Tell which tensors of the failing lines are of another kind than the others."""
-    kinds: dict[str, list[str]] = {}
-    for name, where in placed:
+    groups: dict[str, list[str]] = {}
+    for name, its_kind in kinds:
         if not name.endswith(".grad"):
-            kinds.setdefault(where, []).append(name)
-    if len(kinds) < 2:
+            groups.setdefault(its_kind, []).append(name)
+    if len(groups) < 2:
         return None
-    told = []
-    for where, names in kinds.items():
+    texts = []
+    for its_kind, names in groups.items():
         shortest = sorted(names, key=lambda name: name.count("."))
-        told.append(f"{listed(shortest)} {each(names, 'is', 'are')} {where}")
-    return finding(kind, origin(facts, min(kinds.values(), key=len)), kinds="; ".join(told))
+        texts.append(f"{listed(shortest)} {each(names, 'is', 'are')} {its_kind}")
+    return finding(kind, origin(facts, min(groups.values(), key=len)), kinds="; ".join(texts))
 
 
 def origin(facts: Facts, names: Sequence[str]) -> list[str]:
@@ -645,14 +658,11 @@ def origin(facts: Facts, names: Sequence[str]) -> list[str]:
 # ---------------------------------------------------------------- own Functions
 
 
-_FUNCTION = re.compile(r"[Ff]unction (\w+)Backward")
-
-
 @rule(r"returned an (?:invalid gradient|incorrect number of gradients)|expected Variable or None")
 def own_function(facts: Facts, _: Any) -> Finding | None:
     names = set(_FUNCTION.findall(facts.text))
     if not names and facts.call:
-        names = set(own_functions(nodes_of(facts.call.roots)))
+        names = set(own_functions(facts.call.nodes))
     for node, place in in_sources(facts.spot.globals, ast.ClassDef):
         if node.name in names and len(names) == 1:
             return of_function(facts.text, node, place)
@@ -661,47 +671,43 @@ def own_function(facts: Facts, _: Any) -> Finding | None:
 
 def of_function(text: str, node: ast.ClassDef, place: Any) -> Finding | None:
     """Tell what the backward of a Function returned, and on which lines."""
-    methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+    methods = {stmt.name: stmt for stmt in node.body if isinstance(stmt, ast.FunctionDef)}
     forward, backward = methods.get("forward"), methods.get("backward")
     if forward is None or backward is None:
         return None
-    inputs = [one.arg for one in forward.args.args]
+    inputs = [argument.arg for argument in forward.args.args]
     if inputs[:1] == ["ctx"] or "setup_context" not in methods:
         inputs = inputs[1:]
     lines = list(map(place.line, nodes_in(backward, ast.Return)[-2:]))
     if count := re.search(r"expected (\d+), got (\d+)", text):
-        told = ""
-        if inputs and len(inputs) == int(count[1]):  # not so where forward takes *args
-            told = f" ({', '.join(inputs)})"
         given, wanted = counted(int(count[2]), "gradient"), counted(int(count[1]), "input")
-        words = {"given": given, "wanted": wanted, "inputs": told}
+        words = {"given": given, "wanted": wanted, "inputs": ""}
+        if inputs and len(inputs) == int(count[1]):  # not so where forward takes *args
+            words["inputs"] = f" ({', '.join(inputs)})"
         return finding("count_returned", lines, name=node.name, **words)
     if wrong := re.search(r"expected Variable or None \(got (\w+)\)", text):
         return finding("kind_returned", lines, name=node.name, kind=wrong[1])
     index = re.search(r"at index (\d+)", text)
     which = "".join(inputs[int(index[1]) :][:1]) if index else ""
-    words = {"which": quoted(which, "an input"), "shapes": told_shapes(text)}
+    words = {"which": quoted(which, "an input"), "shapes": wrong_shapes(text)}
     return finding("gradient_returned", lines, name=node.name, **words)
 
 
-def told_shapes(text: str) -> str:
+def wrong_shapes(text: str) -> str:
     """Say which shape a gradient had, and which it should have; "" where the message does not."""
     shapes = re.search(r"got \[([\d, ]*)\] but expected shape compatible with \[([\d, ]*)\]", text)
     if not shapes:
         return ""
     given, wanted = map(tuple_of, shapes.groups())
-    told = f": its shape is {given}, and the input's shape is {wanted}"
+    sentence = f": its shape is {given}, and the input's shape is {wanted}"
     if shapes[1].split(", ") == shapes[2].split(", ")[::-1]:
-        told += ". These are the same sizes in reverse, so perhaps it is transposed"
-    return told
-
-
-# ---------------------------------------------------------------- copies, views, inference tensors
+        sentence += ". These are the same sizes in reverse, so perhaps it is transposed"
+    return sentence
 
 
 @rule("Only Tensors created explicitly by the user")
 def deep_copy(facts: Facts, _: Any) -> Finding | None:
-    names = [name for name, one in facts.line_names if read(one, "grad_fn") is not None]
+    names = [name for name, tensor in facts.line_names if read(tensor, "grad_fn") is not None]
     if not names:
         return None
     kept = names[0].rpartition(".")[2]
@@ -712,10 +718,10 @@ def deep_copy(facts: Facts, _: Any) -> Finding | None:
 
 @rule("Inference tensors cannot be saved|Inplace update to inference tensor|[Ii]nference tensor")
 def inference(facts: Facts, _: Any) -> Finding | None:
-    found = [name for name, one in facts.line_names if torch.is_inference(one)]
-    if not found:
+    names = [name for name, tensor in facts.line_names if torch.is_inference(tensor)]
+    if not names:
         return None
-    return finding("inference", origin(facts, found), found, first=found[0])
+    return finding("inference", origin(facts, names), names, first=names[0])
 
 
 @rule("view of a leaf Variable that requires grad|view was created in no_grad mode")
@@ -726,36 +732,31 @@ def view_of_leaf(facts: Facts, _: Any) -> Finding | None:
     return None
 
 
-# ---------------------------------------------------------------- NaN
-
-
 @rule(r"Function '(\w+)' returned nan values")
 def anomaly(facts: Facts, match: Any) -> Finding | None:
     if facts.call is None:
         return None
-    roots = facts.call.roots
-    nodes = nodes_of(roots)
-    same = [one for one in nodes if type_name(one) == match[1]]
-    begun = dangerous(nodes) or before_it(Walk(roots), match[1])
+    same = [node for node in facts.call.nodes if type_name(node) == match[1]]
+    begun = dangerous(facts.call.nodes) or before_it(facts.call.walk, match[1])
     if begun is None and len(same) == 1:
         begun = same[0]
-    told = "The loss is a number, its gradient NaN."
-    if any(map(has_nan, roots)):
-        told = "The forward gave NaN already."
+    fact = "The loss is a number, its gradient NaN."
+    if any(map(has_nan, facts.call.roots)):
+        fact = "The forward gave NaN already."
     kind, line = re.sub(r"Backward\d*$", "", match[1]), ""
     if begun is not None:
         kind, line = kind_of(begun), recorded_line(begun)
-    return nan_finding(facts.of("op"), kind, line, told)
+    return nan_finding(facts.of("op"), kind, line, fact)
 
 
 def recorded_line(node: Any) -> str:
     """Return the learner's line that anomaly mode has kept of a node's forward; "" without one."""
-    found = ""
+    line = ""
     for entry in of_node(node, "metadata").get("traceback_", ()):
         match = re.match(r'\s*File "(.*?)", line (\d+), in .*\n\s*(.*)', entry)
         if match and is_users(match[1]) and match[3]:
-            found = f"line {match[2]}: {visible(match[3].strip(), 90)}"
-    return found
+            line = f"line {match[2]}: {visible(match[3].strip(), 90)}"
+    return line
 
 
 # ---------------------------------------------------------------- messages that say all
@@ -781,20 +782,22 @@ def grad_of_result(facts: Facts, _: Any) -> Finding | None:
 
 @rule(r"Using a target size \(torch.Size\(\[(.*?)\]\)\).* input size \(torch.Size\(\[(.*?)\]\)\)")
 def sizes(facts: Facts, match: Any) -> Finding | None:
-    given = []
+    by_size: dict[str, list[str]] = {}
     for call in nodes_in(facts.spot.stmt, ast.Call):
-        given += [one.id for one in call.args if isinstance(one, ast.Name)]
-    told = {}
+        for argument in call.args:
+            name = getattr(argument, "id", "")
+            by_size.setdefault(str(shape(facts.spot.scope.space.get(name))), []).append(name)
+    words = {}
     for word, size in (("target", tuple_of(match[1])), ("prediction", tuple_of(match[2]))):
-        same = [name for name in given if str(shape(facts.spot.scope.space.get(name))) == size]
-        told[word] = f"{word} has shape {size}"
-        if len(same) == 1 and same[0] != word:
-            told[word] = f"{word}{aside(same[0])} has shape {size}"
-    return finding("sizes", [facts.spot], **told)
+        words[word] = f"{word} has shape {size}"
+        names = by_size.get(size, [])
+        if len(names) == 1 and names[0] != word:
+            words[word] = f"{word}{aside(names[0])} has shape {size}"
+    return finding("sizes", [facts.spot], **words)
 
 
 @rule("To copy construct from a tensor")
 def copied(facts: Facts, _: Any) -> Finding | None:
     calls = nodes_in(facts.spot.stmt, ast.Call)
-    name = next((first_given(one) for one in calls if called(one) == "tensor"), "")
+    name = next((first_given(call) for call in calls if called(call) == "tensor"), "")
     return finding("copied", [facts.spot], what=quoted(name, "a tensor"))

@@ -6,18 +6,17 @@ Live tensors are looked at: a line is named only where its names still hold the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
 import torch
 
 from autograd_graphs.looking.saved_tensors import Memory, saved
-from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import is_a, is_tensor, may_be_stale, memory_of, read
-from helpers.clinic.earlier_lines import Line, Past, heads
-from helpers.clinic.failed_backward import is_freed, met_nodes, nameless
-from helpers.clinic.values import NO_EDITS, called, is_kept, nodes_in
+from autograd_graphs.looking.torch_private import is_a, is_tensor, memory_of, read
+from helpers.clinic.earlier_lines import Line, Past, calls_in
+from helpers.clinic.failed_backward import is_freed, met_nodes, nameless, walk_from
+from helpers.clinic.values import NO_EDITS, called, is_kept, keywords_of, nodes_in
 
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}
 VIEWS |= {"unsqueeze", "select", "narrow", "expand", "diagonal", "unfold"}
@@ -48,9 +47,8 @@ def edited(stmt: ast.stmt) -> Iterator[str]:
         for target in stmt.targets:
             if isinstance(target, ast.Subscript):
                 yield dotted(target)
-    for call in heads(stmt):
-        if isinstance(call, ast.Call):
-            yield from edited_by(call)
+    for call in calls_in(stmt):
+        yield from edited_by(call)
 
 
 def edited_by(call: ast.Call) -> Iterator[str]:
@@ -63,34 +61,36 @@ def edited_by(call: ast.Call) -> Iterator[str]:
         yield from (owner, first)
     if name == "step":
         yield owner
-    for keyword in call.keywords:
-        if keyword.arg == "out":
-            yield dotted(keyword.value)
-        if keyword.arg == "inplace":
-            yield first
+    keywords = keywords_of(call)
+    if "out" in keywords:
+        yield dotted(keywords["out"])
+    if "inplace" in keywords:
+        yield first
 
 
 def editors(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bool]:
     """Return the lines that edit what graphs saved, and whether one line alone surely did."""
     spoilt, places = spoilt_by(nodes_of(tensors))
-    found = []
+    lines = []
     for line in past.lines:
         held = set()
         for name in filter(None, edited(line.node)):
             held |= memory_in(past.still(name, line))
         if held & places:
-            found.append(line)
-    is_sure = len(found) == 1 and found[0].is_sure and always_edits(found[0].node)
+            lines.append(line)
+    is_sure = len(lines) == 1 and lines[0].is_sure and always_edits(lines[0].node)
     # saved at version 0: every edit that was counted came later
-    return found, is_sure and all(one.version == 0 for one in spoilt)
+    return lines, is_sure and all(tensor.version == 0 for tensor in spoilt)
 
 
 def spoilt_by(nodes: Sequence[Any]) -> tuple[list[Any], set[int]]:
     """Return what nodes saved and find modified, and where in memory that lies."""
-    memory, spoilt = Memory(()), []
+    memory, spoilt, numbers = Memory(()), [], set()
     for node in nodes:
-        spoilt += [one for one in saved(node, nameless, (), memory) if one.state == "modified"]
-    numbers = {storage.number for one in spoilt for storage in one.storages}
+        for tensor in saved(node, nameless, (), memory):
+            if tensor.state == "modified":
+                spoilt.append(tensor)
+                numbers.update(storage.number for storage in tensor.storages)
     return spoilt, {place for place, number in memory.numbers.items() if number in numbers}
 
 
@@ -99,8 +99,8 @@ def always_edits(stmt: ast.stmt) -> bool:
     if isinstance(stmt, ast.AugAssign):
         return True
     if isinstance(stmt, ast.Assign):
-        return any(isinstance(target, ast.Subscript) for target in stmt.targets)
-    return any(call.func.attr.endswith("_") for call in filter(is_method, heads(stmt)))
+        return ast.Subscript in map(type, stmt.targets)
+    return any(is_method(call) and call.func.attr.endswith("_") for call in calls_in(stmt))
 
 
 def is_method(node: ast.AST | None) -> bool:
@@ -118,12 +118,11 @@ def memory_in(thing: Any) -> set[int]:
     return {address for address, _ in known}
 
 
-def nodes_of(tensors: Sequence[torch.Tensor]) -> list[Any]:
-    """Return the backward functions in the graphs of tensors."""
-    return met_nodes(Walk([one for one in tensors if not may_be_stale(one)]))
+def nodes_of(tensors: Iterable[torch.Tensor]) -> list[Any]:
+    return met_nodes(walk_from(tensors))
 
 
-def freers(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bool]:
+def lines_that_freed(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bool]:
     """Return the lines that went backward before, and whether one of them surely freed graphs."""
     nodes = nodes_of(tensors)  # kept: until the end their ids are their own
     freed = set(map(id, filter(is_freed, nodes)))
@@ -144,26 +143,31 @@ def frees_all(line: Line, root: ast.expr, parts: Sequence[torch.Tensor]) -> bool
     """Say whether a line that went backward surely freed the graphs that its tensors have now; the
     graph of a tensor that was edited since may be a newer one.
     """
-    if any(read(one, "requires_grad") and read(one, "_version") for one in parts):
-        return False
+    for tensor in parts:
+        if read(tensor, "requires_grad") and read(tensor, "_version"):
+            return False
     return line.is_sure and is_arithmetic(root)
 
 
 def freed_by_earlier_lines(past: Past) -> list[Any]:
     """Return the nodes that lines before the error surely freed, as far as names lead to them."""
-    found = []
+    nodes = []
     for line in past.lines:
         for root, is_whole in walked(line.node):
             parts = roots_in(past, root, line)
             if is_whole and frees_all(line, root, parts):
-                found += nodes_of(parts)
-    return found
+                nodes += nodes_of(parts)
+    return nodes
 
 
 def roots_in(past: Past, root: ast.expr, line: Line) -> list[torch.Tensor]:
     """Return the tensors that an expression names, as far as their names still hold them."""
-    names = {one.id for one in nodes_in(root, ast.Name)}
-    return list(filter(is_tensor, [past.still(name, line) for name in sorted(names)]))
+    things = [past.still(name, line) for name in names_of(root)]
+    return list(filter(is_tensor, things))
+
+
+def names_of(root: ast.expr) -> list[str]:
+    return sorted({node.id for node in nodes_in(root, ast.Name)})
 
 
 def is_arithmetic(root: ast.expr) -> bool:
@@ -175,20 +179,17 @@ def is_arithmetic(root: ast.expr) -> bool:
         sums.append(call.func)
     allowed = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.Call)
     allowed += (ast.operator, ast.unaryop, ast.Load)
-    return all(isinstance(one, allowed) or one in sums for one in ast.walk(root))
+    return all(isinstance(node, allowed) or node in sums for node in ast.walk(root))
 
 
 def is_made_elsewhere(past: Past, root: ast.expr) -> bool:
     """Say whether an expression names something that is no module, such as `torch` is."""
-    names = nodes_in(root, ast.Name)
-    return any(type(past.live.get(one.id)) is not ModuleType for one in names)
+    return any(type(past.live.get(name)) is not ModuleType for name in names_of(root))
 
 
 def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
     """Yield what a statement goes backward from and frees, and whether it frees all for sure."""
-    for call in heads(stmt):
-        if not isinstance(call, ast.Call):
-            continue
+    for call in calls_in(stmt):
         if is_kept(call, "retain_graph") or is_kept(call, "create_graph"):
             continue
         func, name = call.func, called(call)
@@ -196,8 +197,8 @@ def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
             continue
         is_tensors = name == "backward" and not dotted(func).endswith("autograd.backward")
         given = call.args if is_tensors else call.args[1:]
-        takes_all = all(one.arg != "inputs" for one in call.keywords) and len(given) < 2
+        is_whole = "inputs" not in keywords_of(call) and len(given) < 2
         if is_tensors and isinstance(func, ast.Attribute):
-            yield func.value, takes_all
+            yield func.value, is_whole
         elif call.args:
-            yield call.args[0], takes_all and name != "grad"
+            yield call.args[0], is_whole and name != "grad"

@@ -44,24 +44,26 @@ class Past:
 
     def __init__(self, scope: Scope, nr: int) -> None:
         self.live = dict(scope.space)
-        self.here = scope.body[nr][2]
+        self.here = scope.body[nr].place
         self.lines = list(statements(scope, nr))
         self.unseen: list[ast.stmt] = []  # stand before one of which nobody sees what it runs
+        self.rebound: set[str] = set()
         for nr, line in enumerate(self.lines):
+            self.rebound |= declared(line.node)
             if rebinds(line.node):  # a magic such as `%%time`, `exec()`
-                self.unseen = [one.node for one in self.lines[: nr + 1]]
+                self.unseen = [before.node for before in self.lines[: nr + 1]]
         for nr, _ in enumerate(self.unseen):
             self.lines[nr] = replace(self.lines[nr], is_sure=False)
-        self.rebound = set().union(*[declared(line.node) for line in self.lines])
         for name, thing in scope.space.items():
             if is_module(thing):
-                self.live.update({f"{name}.{path}": one for path, one in parameters(thing)})
+                for path, parameter in parameters(thing):
+                    self.live[f"{name}.{path}"] = parameter
 
     def still(self, name: str, line: Line) -> Any:
         """Return what a name holds since a line; None where it may have been bound anew."""
         base = name.partition(".")[0]
-        after = self.lines[self.lines.index(line) + 1 :]
-        if base in self.rebound or any(base in binds(one.node) for one in after):
+        later = self.lines[self.lines.index(line) + 1 :]
+        if base in self.rebound or any(base in binds(after.node) for after in later):
             return None
         return self.live.get(name)
 
@@ -69,7 +71,7 @@ class Past:
 def statements(scope: Scope, nr: int) -> Iterator[Line]:
     """Yield what ran before a statement: earlier cells, then its own cell or function."""
     stop, around, here = scope.body[nr]
-    loop = next((one for one in around if isinstance(one, LOOPS)), None)
+    loop = next((block for block in around if isinstance(block, LOOPS)), None)
     failed = failures()
     for stmt, blocks, place in scope.body[max(0, nr - MOST) : nr]:
         is_ended = place is here or (failed is not None and place.cell not in failed)
@@ -120,6 +122,12 @@ def heads(stmt: ast.stmt) -> Iterator[ast.AST]:
         for child in ast.iter_child_nodes(node):
             if not isinstance(child, (ast.stmt, ast.Lambda, ast.ExceptHandler, ast.match_case)):
                 waiting.append(child)
+
+
+def calls_in(stmt: ast.stmt) -> Iterator[ast.Call]:
+    for node in heads(stmt):
+        if isinstance(node, ast.Call):
+            yield node
 
 
 def binds(stmt: ast.stmt) -> set[str]:

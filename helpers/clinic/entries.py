@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from helpers.clinic.catalogue import Book, Cause, Symptom, Term, book
+from helpers.clinic.catalogue import Cause, Symptom, Term, book
 
 SECTIONS = {"error": "Errors", "warning": "Warnings", "silent": "Nothing is said", "term": "Words"}
 NOTEBOOK = "glossary.ipynb"
@@ -44,7 +44,6 @@ class Entry:
 
     @property
     def words(self) -> str:
-        """Return the text without marks."""
         return plain(self.text)
 
     @property
@@ -59,23 +58,25 @@ class Entry:
 
     @property
     def cell(self) -> str:
-        """Return the id of its cell in the glossary."""
         name = re.sub(r"\W+", "-", self.name).strip("-_").lower()
         return f"entry-{name}"[:64].rstrip("-_")
 
     @property
     def source(self) -> str:
-        """Return the source of its cell."""
         return f"### {self.heading}\n\n{self.text}"
 
 
 @cache
 def entries() -> tuple[Entry, ...]:
     """Return all entries, in the order of the glossary."""
-    whole, sections = book(), list(SECTIONS)
-    symptoms = sorted(whole.symptoms, key=lambda one: sections.index(one.kind))
-    terms = [_term(whole, one) for one in whole.terms]
-    return (*[_symptom(whole, one) for one in symptoms], *terms)
+    sections = list(SECTIONS)
+    symptoms = sorted(book().symptoms, key=lambda symptom: sections.index(symptom.kind))
+    return (*map(_symptom, symptoms), *map(_term, book().terms))
+
+
+def of_section(section: str) -> list[Entry]:
+    """Return the entries of a section, in the order of the glossary."""
+    return [entry for entry in entries() if entry.section == section]
 
 
 def plain(text: str) -> str:
@@ -94,25 +95,25 @@ def literal(text: str) -> str:
     return UNDERSCORES.sub(r"\\_", text)
 
 
-def _term(whole: Book, one: Term) -> Entry:
-    also = _also(map(literal, one.also))
-    text = f"{one.says}{also} {_lesson(whole, one.lesson, 'Lesson')}"
-    return Entry("term", one.name, text, one.also, (one.lesson,))
+def _term(term: Term) -> Entry:
+    also = _also(map(literal, term.also))
+    text = f"{term.says}{also} {_lesson(term.lesson, 'Lesson')}"
+    return Entry("term", term.name, text, term.also, (term.lesson,))
 
 
-def _symptom(whole: Book, one: Symptom) -> Entry:
-    text, older = literal(one.means), one.also
-    if one.kind != "silent":
-        text = f"**{one.type}.** {text}"
-        older = [f"`{message}`" for message in one.also]
-    if one.mark:
-        text += f" *{literal(one.mark)}*"
-    causes = "\n".join(_cause(whole, cause) for cause in one.causes)
-    text += f"{_also(older)}\n\n{causes}"
-    if one.case:
-        text += f"\n\nA program like that: [in the clinic](clinic.ipynb#cell-id=case-{one.case})"
-    lessons = tuple(cause.lesson for cause in one.causes)
-    return Entry(one.kind, literal(one.message), text, one.also, lessons, one.typed)
+def _symptom(symptom: Symptom) -> Entry:
+    text, older = literal(symptom.means), symptom.also
+    if symptom.kind != "silent":
+        text = f"**{symptom.type}.** {text}"
+        older = [f"`{message}`" for message in symptom.also]
+    if symptom.mark:
+        text += f" *{literal(symptom.mark)}*"
+    text += f"{_also(older)}\n\n" + "\n".join(map(_cause, symptom.causes))
+    if symptom.case:
+        place = f"clinic.ipynb#cell-id=case-{symptom.case}"
+        text += f"\n\nA program like that: [in the clinic]({place})"
+    message, lessons = literal(symptom.message), tuple(cause.lesson for cause in symptom.causes)
+    return Entry(symptom.kind, message, text, symptom.also, lessons, symptom.typed)
 
 
 def _also(names: Iterable[str]) -> str:
@@ -121,10 +122,10 @@ def _also(names: Iterable[str]) -> str:
     return f" Also: {listed}." if listed else ""
 
 
-def _cause(whole: Book, cause: Cause) -> str:
-    lesson = _lesson(whole, cause.lesson)
+def _cause(cause: Cause) -> str:
+    lesson = _lesson(cause.lesson)
     return f"- {literal(cause.what)}. *Try:* {literal(cause.remedy)} ({lesson})"
 
 
-def _lesson(whole: Book, lesson: str, word: str = "lesson") -> str:
-    return f"[{word} {lesson}]({whole.lessons[lesson]}.ipynb)"
+def _lesson(lesson: str, word: str = "lesson") -> str:
+    return f"[{word} {lesson}]({book().lessons[lesson]}.ipynb)"

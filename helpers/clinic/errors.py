@@ -16,6 +16,7 @@ from autograd_graphs.looking.cells import cells_of, failures, shell_here
 from autograd_graphs.looking.refusals import is_plain_words
 from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.untrusted.messages import error_text, type_name
+from helpers.clinic.sources import cells_with
 from helpers.users_line import is_users
 
 MOST = 10  # exceptions of one chain or group that are looked at
@@ -39,9 +40,7 @@ def cell_of(error: BaseException) -> int | None:
     for frame in frames_of(traceback_of(error)):
         if is_users(frame.f_code.co_filename) and frame.f_code.co_name != "<module>":
             return None
-        cells = cells_of(frame)
-        text = [line.rstrip("\r\n") for line in lines_of(frame.f_code.co_filename)]
-        same = {number for number, cell in enumerate(cells) if text and cell.splitlines() == text}
+        same = cells_with(lines_of(frame.f_code.co_filename), cells_of(frame))
         if same:
             return max(same & failed or same)
     return None
@@ -67,10 +66,10 @@ def read_timed(error: BaseException) -> None:
     """Let Python read the lines of a cell that `%%time` ran: it compiles them without their text."""
     files = [frame.f_code.co_filename for frame in frames_of(traceback_of(error))]
     cell = next((name for name in files if is_users(name) and name not in TIMED), "")
-    called = MAGIC.match("".join(lines_of(cell)).strip())
+    magic = MAGIC.match("".join(lines_of(cell)).strip())
     for name in TIMED.intersection(files):
-        if called:
-            lines = ast.literal_eval(called[1]).splitlines(True)
+        if magic:
+            lines = ast.literal_eval(magic[1]).splitlines(True)
             linecache.cache[name] = (sum(map(len, lines)), None, lines, name)
 
 
@@ -84,17 +83,16 @@ def family(error: BaseException) -> Iterator[BaseException]:
     seen: list[BaseException] = []
     waiting = [error]
     while waiting and len(seen) < MOST:
-        one = waiting.pop(0)
-        if any(one is other for other in seen):
+        member = waiting.pop(0)
+        if any(member is other for other in seen):
             continue
-        seen.append(one)
-        yield one
-        near = (*inside(one), _read(one, "__cause__"), _context(one))
+        seen.append(member)
+        yield member
+        near = (*inside(member), _read(member, "__cause__"), _context(member))
         waiting += filter(is_error, near)
 
 
 def inside(error: BaseException) -> tuple[BaseException, ...]:
-    """Return the exceptions of a group."""
     if not issubclass(type(error), BaseExceptionGroup):
         return ()
     return BaseExceptionGroup.__dict__["exceptions"].__get__(error)[:MOST]
@@ -120,13 +118,13 @@ def frames_of(traceback: TracebackType | None) -> Iterator[FrameType]:
 
 def learners_lines(traceback: TracebackType | None) -> list[tuple[FrameType, int]]:
     """Return the learner's frames in a traceback with their line, the innermost first."""
-    found = []
+    lines = []
     while traceback is not None:
         frame = traceback.tb_frame
         if is_users(frame.f_code.co_filename):
-            found.insert(0, (frame, traceback.tb_lineno or 0))
+            lines.insert(0, (frame, traceback.tb_lineno or 0))
         traceback = traceback.tb_next
-    return found
+    return lines
 
 
 def traceback_of(error: BaseException) -> TracebackType | None:

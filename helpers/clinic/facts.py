@@ -25,7 +25,7 @@ from helpers.clinic.errors import frames_of, learners_lines
 from helpers.clinic.failed_backward import FailedBackward, failed_backward, perhaps_freed_by
 from helpers.clinic.reach import reached
 from helpers.clinic.sources import Place, body_of, cells_before, cells_in, is_as_it_ran, place_of
-from helpers.clinic.values import Event, Scope, Values, called, dotted, nodes_in, placed, set_by
+from helpers.clinic.values import Event, Placed, Scope, Values, called, dotted, nodes_in, placed
 
 _CODE, _FITTING = re.compile("`(.*?)`"), re.compile(r"\{([^{}|]*)\|([^{}]*)\}")
 
@@ -43,12 +43,17 @@ def finding(kind: str, lines: Iterable[Any], names: Sequence[str] = (), /, **wor
     """Return what findings.toml says of a kind; some of its words fit the number of `names`."""
     if names:
         words["names"] = listed(names)
-    told = []
+    sentences = []
     fitting = each(names, r"\1", r"\2")
     for text in FINDINGS[kind].values():
         text = _FITTING.sub(fitting, _CODE.sub(code(r"\1"), text))
-        told.append(text.format(**words))
-    return Finding(told[0], tuple(dict.fromkeys(map(str, lines))), told[1])
+        sentences.append(text.format(**words))
+    return Finding(sentences[0], tuple(texts_of(lines)), sentences[1])
+
+
+def texts_of(lines: Iterable[Any]) -> list[str]:
+    """Return the texts of lines or events, each once."""
+    return list(dict.fromkeys(map(str, lines)))
 
 
 @dataclass(frozen=True)
@@ -60,11 +65,15 @@ class Spot:
     nr: int
 
     @property
+    def row(self) -> Placed:
+        return self.scope.body[self.nr]
+
+    @property
     def stmt(self) -> ast.stmt:
-        return self.scope.body[self.nr][0]
+        return self.row.stmt
 
     def __str__(self) -> str:
-        return self.scope.body[self.nr][2].line(self.stmt)
+        return str(self.row)
 
     def called(self) -> str:
         """Return what the learner calls the first tensor of this line; "" where it names none."""
@@ -77,10 +86,10 @@ def spot_in(
 ) -> Spot | None:
     """Return the statement at a line of a code, with all that ran before; `known` are its names."""
     cells = cells_in(space)
-    found = body_of(made, cells)
-    if found is None or not is_as_it_ran(made, number):
+    source = body_of(made, cells)
+    if source is None or not is_as_it_ran(made, number):
         return None
-    place, tree = found
+    place, tree = source
     body = []
     if isinstance(tree, ast.Module):
         for earlier in cells_before(cells[: place.cell or len(cells)]):
@@ -93,12 +102,6 @@ def spot_in(
         if where is here and stmt.lineno <= number <= stmt.end_lineno:
             spot = Spot(space, Scope(here, body, known, is_live=True), nr)
     return spot
-
-
-def cell_at(made: CodeType, space: dict[str, Any]) -> int:
-    """Return the number of the cell that a code stands in; 0 of a file."""
-    found = place_of(tuple(lines_of(made.co_filename)), cells_in(space))
-    return found.cell if found else 0
 
 
 class Facts:
@@ -117,14 +120,16 @@ class Facts:
         if self.is_past:  # of an older error every line says its cell
             self.cell = -1
         elif lines:
-            self.cell = cell_at(lines[-1][0].f_code, lines[-1][0].f_globals)
-        found = []
+            outer = lines[-1][0]
+            place = place_of(tuple(lines_of(outer.f_code.co_filename)), cells_in(outer.f_globals))
+            self.cell = place.cell if place else 0
+        pairs = []
         for frame, number in lines:
             known = dict(variables(frame))
             spot = spot_in(frame.f_code, number, frame.f_globals, known, self.cell)
             if spot is not None:
-                found.append((frame, spot))
-        return found
+                pairs.append((frame, spot))
+        return pairs
 
     @cached_property
     def spots(self) -> list[Spot]:
@@ -137,7 +142,6 @@ class Facts:
 
     @cached_property
     def call(self) -> FailedBackward | None:
-        """Return the call of backward() that failed."""
         return failed_backward(frames_of(self.traceback))
 
     @cached_property
@@ -165,18 +169,18 @@ class Facts:
     @cached_property
     def line_names(self) -> list[tuple[str, torch.Tensor]]:
         """Return the tensors that the names in the failing lines lead to, the innermost first."""
-        found = {}
+        pairs = {}
         for spot in self.spots:
             here = names_in(spot.stmt)
             begin = set(map(head, here))
-            pairs = [pair for pair in reached([spot.scope.space]) if head(pair[0]) in begin]
-            for name, one in sorted(pairs, key=lambda pair: pair[0] not in here):
-                found.setdefault(id(one), (name, one))
-        return list(found.values())
+            in_order = sorted(reached([spot.scope.space]), key=lambda pair: pair[0] not in here)
+            for name, tensor in in_order:
+                if head(name) in begin:
+                    pairs.setdefault(id(tensor), (name, tensor))
+        return list(pairs.values())
 
     @cached_property
     def values(self) -> Values:
-        """Return the values of the failing lines, with what they went through."""
         values = Values()
         for inner, outer in pairwise(self.framed):
             bind_arguments(values, inner, outer)
@@ -185,9 +189,13 @@ class Facts:
         return values
 
     def of(self, kind: str) -> list[Event]:
-        return [one for one in self.values.events if one.kind == kind]
+        return self.values.of_kind(kind)
 
-    def told(self, line: str) -> str:
+    def seen_cuts(self) -> list[Event]:
+        """Return where graphs end, as far as one sees what ran since."""
+        return [cut for cut in self.of("cut") if cut.stmt not in self.past.unseen]
+
+    def as_told(self, line: str) -> str:
         """Return a line as it is told: of the cell at hand it is clear which cell is meant."""
         return line.replace(f" of cell [{self.cell}]: ", ": ", 1)
 
@@ -198,15 +206,15 @@ def bind_arguments(
     """Give a function's arguments what the call in the frame above gave them."""
     (frame, spot), (above, caller) = inner, outer
     call = call_at(caller.scope.place.text, above)
-    found = body_of(frame.f_code, ())
+    source = body_of(frame.f_code, ())
     is_named = not frame.f_code.co_name.startswith("<")
-    if call is None or found is None or isinstance(found[1], ast.Module) or not is_named:
+    if call is None or source is None or isinstance(source[1], ast.Module) or not is_named:
         return
-    names = [one.arg for one in found[1].args.args]
+    names = [argument.arg for argument in source[1].args.args]
     if isinstance(call.func, ast.Attribute) or (names and names[0] == "self"):
         names = names[1:]
-    for name, one in zip(names, call.args, strict=False):
-        spot.scope.given[name] = values.at(caller.scope, one, caller.nr)
+    for name, value in zip(names, call.args, strict=False):
+        spot.scope.given[name] = values.at(caller.scope, value, caller.nr)
 
 
 def head(name: str) -> str:
@@ -215,36 +223,29 @@ def head(name: str) -> str:
 
 def names_in(tree: ast.AST) -> list[str]:
     """Return the names, plain and dotted, that a statement reads, without those of blocks in it."""
-    found = []
+    names = []
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop(0)
         if isinstance(node, (ast.Name, ast.Attribute)) and dotted(node):
-            found.append(dotted(node))
-        waiting += [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt)]
-    return list(dict.fromkeys(found))
-
-
-def made_at(spot: Spot, name: str) -> tuple[ast.stmt, Place] | None:
-    """Return the last statement before a spot that gave a name its value."""
-    for stmt, _, place in reversed(spot.scope.body[: spot.nr]):
-        if isinstance(stmt, (ast.Assign, ast.AnnAssign, ast.For)) and name in set_by(stmt):
-            return stmt, place
-    return None
+            names.append(dotted(node))
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.stmt):
+                waiting.append(child)
+    return list(dict.fromkeys(names))
 
 
 def made_line(spot: Spot, name: str) -> list[str]:
-    """Return the line that gave a name its value, if there is one."""
-    made = made_at(spot, name)
-    return [made[1].line(made[0])] if made else []
+    made = spot.scope.made_at(name, spot.nr)
+    return [str(made)] if made else []
 
 
 def places(space: dict[str, Any]) -> list[Place]:
     """Return all sources of the learner's that a namespace tells of: its cells, or its file."""
-    found = cells_before(cells_in(space))
+    cells = cells_before(cells_in(space))
     file = space.get("__file__")
-    if found or type(file) is not str:
-        return found
+    if cells or type(file) is not str:
+        return cells
     own = place_of(tuple(lines_of(file)), ())
     return [own] if own else []
 
@@ -267,8 +268,10 @@ def calls_of(space: dict[str, Any], *words: str, given: str = "") -> tuple[str, 
 
 def lines_with(space: dict[str, Any], word: str) -> tuple[str, ...]:
     """Return the lines that name something with a word in it, or set it."""
-    found = in_sources(space, (ast.Assign, ast.Expr))
-    lines = [place.line(stmt) for stmt, place in found if word in " ".join(names_in(stmt))]
+    lines = []
+    for stmt, place in in_sources(space, (ast.Assign, ast.Expr)):
+        if word in " ".join(names_in(stmt)):
+            lines.append(place.line(stmt))
     return tuple(dict.fromkeys(lines))
 
 
@@ -276,15 +279,15 @@ def assigned(space: dict[str, Any], attribute: str) -> tuple[str, ...]:
     """Return the lines that give an attribute of that name a value."""
     lines = []
     for stmt, place in in_sources(space, ast.Assign):
-        for one in nodes_in(stmt, ast.Attribute):
-            if one.attr == attribute and isinstance(one.ctx, ast.Store):
+        for node in nodes_in(stmt, ast.Attribute):
+            if node.attr == attribute and isinstance(node.ctx, ast.Store):
                 lines.append(place.line(stmt))
     return tuple(dict.fromkeys(lines))
 
 
-def each(things: Sized, one: Any, many: Any) -> Any:
+def each(things: Sized, singular: Any, plural: Any) -> Any:
     """Return the words for one thing, or those for several."""
-    return one if len(things) == 1 else many
+    return singular if len(things) == 1 else plural
 
 
 def quoted(name: str, otherwise: str) -> str:

@@ -5,8 +5,9 @@ Nothing runs: frames and nodes are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from types import FrameType
 from typing import Any
 
@@ -18,6 +19,7 @@ from autograd_graphs.looking.torch_private import (
     ENGINE,
     is_custom,
     is_tensor,
+    leaf_of,
     may_be_stale,
     of_node,
     ran_as,
@@ -25,16 +27,25 @@ from autograd_graphs.looking.torch_private import (
 from autograd_graphs.looking.variable_names import variables
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FailedBackward:
     """Hold how a backward() or grad() that failed was called.
 
     `roots` are the tensors that it started from; `has_inputs`: it went towards some tensors only.
+    The walk from them is kept, so that the ids of nodes are their own.
     """
 
     roots: tuple[torch.Tensor, ...]
     keeps_graph: bool
     has_inputs: bool
+
+    @cached_property
+    def walk(self) -> Walk:
+        return Walk(self.roots)
+
+    @cached_property
+    def nodes(self) -> list[Any]:
+        return met_nodes(self.walk)
 
 
 def failed_backward(frames: Iterable[FrameType]) -> FailedBackward | None:
@@ -62,56 +73,57 @@ def perhaps_freed_by(call: FailedBackward | None, known: Iterable[Any]) -> list[
         return None
     if call.keeps_graph:
         return []
-    walk = Walk(call.roots)
-    nodes = met_nodes(walk)
-    if walk.is_cut or not is_in_order(walk) or len(devices(nodes)) > 1:
+    # graphs that several threads made need not be in order; each device has an order of its own
+    is_in_order = all(ran_as(node) > ran_as(following) for node, following in pairs_in(call.walk))
+    devices = {made.device for node in call.nodes for made in of_node(node, "_input_metadata")}
+    if call.walk.is_cut or not is_in_order or len(devices) > 1:
         return None
     ids = set(map(id, known))
-    last = earliest_end(call, nodes, ids)
-    later = [node for node in nodes if ran_as(node) > last and id(node) not in ids]
+    last = earliest_end(call, ids)
+    later = [node for node in call.nodes if ran_as(node) > last and id(node) not in ids]
     return list(filter(is_freed, later))
 
 
-def earliest_end(call: FailedBackward, nodes: list[Any], known: set[int]) -> int:
+def earliest_end(call: FailedBackward, known: set[int]) -> int:
     """Return the number of the earliest node at which the engine can have stopped; 0 if none.
 
     That node is freed. It is no earlier than a `known` one, and later than all that still hold
     something: those did not run.
     """
-    freed = list(filter(is_freed, nodes))
+    freed = list(filter(is_freed, call.nodes))
     ends = list(map(ran_as, freed))
     if not call.has_inputs:
-        held = max(map(ran_as, filter(is_held, nodes)), default=-1)
+        held = max(map(ran_as, filter(is_held, call.nodes)), default=-1)
         ends = [number for number in ends if number > held] or ends
-    # an own Function that asks for nothing that it saved stops nobody
-    gone = [ran_as(node) for node in freed if id(node) in known and not is_custom(node)]
-    return max([min(ends, default=0), *gone])
+    earliest = min(ends, default=0)
+    for node in freed:  # an own Function that asks for nothing that it saved stops nobody
+        if id(node) in known and not is_custom(node):
+            earliest = max(earliest, ran_as(node))
+    return earliest
 
 
-def is_in_order(walk: Walk) -> bool:
-    """Say whether every node is later than those that it hands gradients to; graphs that several
-    threads made need not be.
-    """
+def pairs_in(walk: Walk) -> Iterator[tuple[Any, Any]]:
+    """Yield the nodes of a graph, each with one that it hands its gradient to."""
     for edge in walk.edges:
-        if edge.target is None or is_tensor(walk.met[edge.target]):
-            continue
-        if ran_as(walk.met[edge.source]) <= ran_as(walk.met[edge.target]):
-            return False
-    return True
-
-
-def devices(nodes: Iterable[Any]) -> set[Any]:
-    """Return the devices of what nodes made: on each the engine has an order of its own."""
-    return {made.device for node in nodes for made in of_node(node, "_input_metadata")}
+        if edge.target is not None and not is_tensor(walk.met[edge.target]):
+            yield walk.met[edge.source], walk.met[edge.target]
 
 
 def met_nodes(walk: Walk) -> list[Any]:
-    """Return the backward functions that a walk has met."""
-    return [one for one in walk.met if not is_tensor(one)]
+    return [node for node in walk.met if not is_tensor(node)]
+
+
+def walk_from(things: Iterable[Any]) -> Walk:
+    """Walk the graphs of tensors; those that cannot be asked without a trace are left out."""
+    return Walk([thing for thing in things if is_tensor(thing) and not may_be_stale(thing)])
+
+
+def leaves_of(node: Any) -> list[Any]:
+    return [leaf_of(child) for child, _ in of_node(node, "next_functions")]
 
 
 def states_of(node: Any) -> list[str]:
-    return [one.state for one in saved(node, nameless)]
+    return [tensor.state for tensor in saved(node, nameless)]
 
 
 def is_freed(node: Any) -> bool:

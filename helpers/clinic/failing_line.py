@@ -9,6 +9,7 @@ import ast
 import linecache
 import re
 from types import FrameType
+from typing import Any
 
 import torch
 
@@ -27,9 +28,9 @@ from autograd_graphs.looking.torch_private import (
 from autograd_graphs.looking.variable_names import find_names, variables
 from autograd_graphs.text import visible
 from helpers.answers import code
-from helpers.clinic.detectors import editors, freers
+from helpers.clinic.detectors import editors, lines_that_freed
 from helpers.clinic.errors import learners_lines
-from helpers.clinic.facts import Facts
+from helpers.clinic.facts import Facts, texts_of
 from helpers.clinic.sources import is_as_it_ran
 
 MOST_TENSORS, MOST_SAVED, MOST_SHOWN = 4, 3, 3
@@ -51,37 +52,37 @@ def scene(facts: Facts, look: str = "", is_brief: bool = False) -> list[str]:
     line = _line(frame, number)
     with quietly():
         named = _named(frame, line)
-        found = _tensors(facts, frame, named, look, is_brief)
+        tensors = _tensors(facts, frame, named, look, is_brief)
         led = _led_to_it(facts, named, look)
-    where = "In your line (its tensors as they are now)" if found else "In your line"
+    where = "In your line (its tensors as they are now)" if tensors else "In your line"
     if not is_as_it_ran(frame.f_code, number):
         where = f"In line {number} of your file, as it reads now"
-    return [led, f"{where}: {code(visible(line, 90))}", *found]
+    return [led, f"{where}: {code(visible(line, 90))}", *tensors]
 
 
 def _led_to_it(facts: Facts, named: dict[str, torch.Tensor], look: str) -> str:
     """Say which line edited, freed or lost what is missing; "" where that cannot be told."""
-    found, is_sure, words = [], True, ""
+    lines, is_sure, words = [], True, ""
     if facts.past is None:
         return ""
     if look == "modified":
-        found, is_sure = editors(facts.past, list(named.values()))
+        lines, is_sure = editors(facts.past, list(named.values()))
         words = "Edited by"
     elif look == "freed":
         roots = facts.call.roots if facts.call else list(named.values())
-        found, is_sure = freers(facts.past, roots)
+        lines, is_sure = lines_that_freed(facts.past, roots)
         words = "Freed by"
     elif "does not require grad" in facts.text:
-        cuts = [one for one in facts.of("cut") if one.stmt not in facts.past.unseen]
-        found = list(dict.fromkeys(map(str, cuts)))
+        cuts = facts.seen_cuts()
+        lines = texts_of(cuts)
         words = "Its graph was lost in"
-        if len(found) != 1 or not isinstance(cuts[0].stmt, ast.Assign):
+        if len(lines) != 1 or not isinstance(cuts[0].stmt, ast.Assign):
             return ""
-    if not found:
+    if not lines:
         return ""
     if not is_sure:
         words = f"Perhaps {words.lower()}"
-    return f"{words} {'; '.join(map(str, found[-MOST_SHOWN:]))}"
+    return f"{words} {'; '.join(map(str, lines[-MOST_SHOWN:]))}"
 
 
 def _line(frame: FrameType, number: int) -> str:
@@ -91,33 +92,32 @@ def _line(frame: FrameType, number: int) -> str:
 
 
 def _named(frame: FrameType, line: str) -> dict[str, torch.Tensor]:
-    """Return the first tensors that a line names."""
     here = dict(variables(frame))
-    names = dict.fromkeys(_WORD.findall(_STRING.sub(" ", line)))
-    found = [(name, here[name]) for name in names if name in here and is_tensor(here[name])]
-    return dict(found[:MOST_TENSORS])
+    tensors = {}
+    for name in _WORD.findall(_STRING.sub(" ", line)):
+        if is_tensor(here.get(name)) and len(tensors) < MOST_TENSORS:
+            tensors[name] = here[name]
+    return tensors
 
 
-def _tensors(
-    facts: Facts, frame: FrameType, named: dict[str, torch.Tensor], look: str, is_brief: bool
-) -> list[str]:
-    told = [f"    {name}: {_tensor(tensor, is_brief)}" for name, tensor in named.items()]
+def _tensors(facts: Facts, frame: Any, named: dict, look: str, is_brief: bool) -> list[str]:
+    lines = [f"    {name}: {_tensor(tensor, is_brief)}" for name, tensor in named.items()]
     if not look:
-        return told
-    found = find_names(frame)
+        return lines
+    names = find_names(frame)
     for name, tensor in named.items():
         if may_be_stale(tensor):
             continue
         walk = Walk([tensor])
-        graph = graph_of(walk, found)
+        graph = graph_of(walk, names)
         if look == "modified":
-            told += _modified(name, graph, is_brief)
+            lines += _modified(name, graph, is_brief)
         elif facts.unsure is None:
-            told += _freed_by_now(name, graph, walk.is_cut)
+            lines += _freed_by_now(name, graph, walk.is_cut)
         else:
-            ids = set(map(id, facts.unsure))
-            told += _freed(name, graph, [id(node) not in ids for node in walk.met], is_brief)
-    return told
+            unsure = set(map(id, facts.unsure))
+            lines += _freed(name, graph, [id(node) not in unsure for node in walk.met], is_brief)
+    return lines
 
 
 def _tensor(tensor: torch.Tensor, is_brief: bool) -> str:
@@ -139,7 +139,9 @@ def _tensor(tensor: torch.Tensor, is_brief: bool) -> str:
 
 def _modified(name: str, graph: Graph, is_brief: bool) -> list[str]:
     """Name the saved tensors of a graph that were edited since; nothing if none is."""
-    texts = [text for node in graph.nodes for text in _saved(node, "modified")]
+    texts = []
+    for node in graph.nodes:
+        texts += _saved(node, "modified")
     if is_brief:
         del texts[1:]
     return _listed(f"In the graph of {name}, tensors that were edited since they were saved", texts)
@@ -149,18 +151,19 @@ def _freed(name: str, graph: Graph, is_sure: list[bool], is_brief: bool) -> list
     """Name what a graph lost before the call that failed; `is_sure` says which nodes surely did."""
     texts, unsure = [], 0
     for node, is_known in zip(graph.nodes, is_sure, strict=True):
-        found = _saved(node, "freed")
+        freed = _saved(node, "freed")
         if is_known:
-            texts += found
-        elif found:
+            texts += freed
+        elif freed:
             unsure += 1
     if is_brief:
         del texts[MOST_SAVED:]
-    told = _listed(f"In the graph of {name}, saved tensors that were freed before this call", texts)
+    what = f"In the graph of {name}, saved tensors that were freed before this call"
+    lines = _listed(what, texts)
     if unsure:
         lost = f"{_counted(unsure)} lost saved tensors, perhaps only in this call."
-        told.append(f"In the graph of {name}, {lost}")
-    return told
+        lines.append(f"In the graph of {name}, {lost}")
+    return lines
 
 
 def _freed_by_now(name: str, graph: Graph, is_cut: bool) -> list[str]:
@@ -179,12 +182,14 @@ def _counted(count: int) -> str:
 
 def _saved(node: Node, state: str) -> list[str]:
     title = f"{node.operation} ({node.name})" if node.name else node.operation
-    return [f"{title}: {one}" for one in node.saved if one.state == state]
+    return [f"{title}: {tensor}" for tensor in node.saved if tensor.state == state]
 
 
 def _listed(what: str, texts: list[str]) -> list[str]:
     """Return what there is, the first few of it; nothing where there is none."""
     if not texts:
         return []
-    more = [f"and {len(texts) - MOST_SAVED} more"] if len(texts) > MOST_SAVED else []
-    return [f"{what}: {'; '.join(texts[:MOST_SAVED] + more)}"]
+    shown = texts[:MOST_SAVED]
+    if len(texts) > MOST_SAVED:
+        shown.append(f"and {len(texts) - MOST_SAVED} more")
+    return [f"{what}: {'; '.join(shown)}"]

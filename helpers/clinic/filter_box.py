@@ -31,7 +31,6 @@ class FilterBox:
 
 
 def filter_box() -> FilterBox:
-    """Return the filter box of the glossary."""
     return FilterBox()
 
 
@@ -45,12 +44,10 @@ def listed(script: str = "") -> str:
 
 
 def head() -> str:
-    """Return the style and the script that a page needs once."""
     return f'<style>{style()}</style>\n<script type="module">{page_script()}</script>'
 
 
 def page_script() -> str:
-    """Return the script of a page: it starts every box there."""
     return f"{script_text()}{START}"
 
 
@@ -90,7 +87,6 @@ def _text(entry: Entry) -> str:
 
 
 def _marked(heading: str) -> str:
-    """Return a heading as HTML: code as code."""
     name = html.escape(plain(heading), quote=False)
     return f"<code>{name}</code>" if heading.startswith("`") else name
 

@@ -32,13 +32,13 @@ class Found:
     near: tuple[Entry, ...] = ()
 
     def __repr__(self) -> str:
-        said = self.said + ", ".join(one.name for one in self.near)
+        said = self.said + ", ".join(entry.name for entry in self.near)
         shown = [*map(_as_text, self.entries[:1]), *map(_as_line, self.entries[1:])]
         return "\n\n".join(filter(None, [fold(said), *shown]))
 
     def _repr_markdown_(self) -> str:
         said = SIGNS.sub(r"\\\1", self.said) + ", ".join(map(link_from_outside, self.near))
-        lines = [f"- {link_from_outside(one)}: {one.line}" for one in self.entries[1:]]
+        lines = [f"- {link_from_outside(entry)}: {entry.line}" for entry in self.entries[1:]]
         shown = [*map(_as_markdown, self.entries[:1]), "\n".join(lines)]
         return "\n\n".join(filter(None, [said, *shown]))
 
@@ -73,9 +73,9 @@ def _found(asked: object) -> Found:
         if text.strip():
             given = f"{visible(text.strip(), 40)!r}, which has no word"
         return Found(f"find was given {given}. Give it a word or a message, {EXAMPLES}.")
-    found = search(text)
-    near = () if found else tuple(nearest(text))
-    return Found(cut + _said(text, found), tuple(found), near)
+    entries = tuple(search(text))
+    near = () if entries else tuple(nearest(text))
+    return Found(cut + _said(text, entries), entries, near)
 
 
 def _last(asked: str) -> tuple[str, str]:
@@ -86,10 +86,10 @@ def _last(asked: str) -> tuple[str, str]:
     return str.__getitem__(asked, slice(max(0, length - LONGEST), length)), cut
 
 
-def _said(text: str, found: list[Entry]) -> str:
+def _said(text: str, entries: tuple[Entry, ...]) -> str:
     """Say what there is to say before the entries; nothing where they answer."""
     quoted = visible(" ".join(text.split()), 60)
-    if not found:
+    if not entries:
         return f"The glossary has nothing on “{quoted}”. Its nearest terms: "
     if is_message(text) and not messages_in(text):
         return "The glossary does not know this message. Some of its words are in:"

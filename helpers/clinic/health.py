@@ -24,7 +24,6 @@ from autograd_graphs.looking.torch_private import (
     is_custom,
     is_module,
     is_tensor,
-    leaf_of,
     of_node,
     quietly,
     read,
@@ -44,13 +43,13 @@ from helpers.clinic.facts import (
     finding,
     head,
     lines_with,
-    made_at,
     made_line,
     names_in,
     places,
     quoted,
+    texts_of,
 )
-from helpers.clinic.failed_backward import met_nodes, states_of
+from helpers.clinic.failed_backward import leaves_of, met_nodes, pairs_in, states_of
 from helpers.clinic.hooks import Alive
 from helpers.clinic.nans import dangerous, first_name, kind_of, nan_finding
 from helpers.clinic.reach import attributes, parts, reached, spelt
@@ -59,6 +58,20 @@ from helpers.clinic.values import Event, Scope, Values, ids_of, nodes_in, placed
 
 HUGE = 1e4  # a gradient whose norm is this many times that of its weight is told
 MOST_GRADIENTS = 50_000_000  # elements
+MEANS = {"Mean", "MseLoss", "L1Loss", "NllLoss", "SmoothL1Loss", "HuberLoss"}
+MEANS |= {"BinaryCrossEntropyWithLogits", "BinaryCrossEntropy"}
+OF_LOSS = {
+    "Sub": {"Sub", "sub"},
+    "MseLoss": {"mse_loss", "MSELoss"},
+    "L1Loss": {"l1_loss", "L1Loss"},
+}
+TWICE = {
+    ("LogSoftmax", "Softmax"): ("cross_entropy", "softmax"),
+    ("LogSoftmax", "LogSoftmax"): ("cross_entropy", "softmax"),
+    ("BinaryCrossEntropyWithLogits", "Sigmoid"): ("binary_cross_entropy_with_logits", "sigmoid"),
+}
+FLAT = {"Round", "Floor", "Ceil", "Sign", "Sgn", "Trunc", "Heaviside"}
+MOODY = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
 
 
 class Health:
@@ -70,25 +83,25 @@ class Health:
         self.records = torch.is_grad_enabled()
         self.problem = ""  # why there are no gradients to look at
         self.raised = ""  # what a backward of the learner's raised
-        self.explained: set[str] = set()  # parameters of which a finding says where the way ends
+        self.unexplained: list[str] = []  # unreached parameters whose way no line ends
 
     @cached_property
     def parameters(self) -> dict[str, torch.Tensor]:
         if is_module(self.model):
-            return {self.spelt(path): one for path, one in parameters(self.model)}
-        held = set(map(id, self.held))
-        named = {id(one): name for name, one in reversed(self.names) if id(one) in held}
-        return {named.get(id(one), f"parameter {nr}"): one for nr, one in enumerate(self.held)}
+            return {self.spelt(path): parameter for path, parameter in parameters(self.model)}
+        named = {}
+        for nr, tensor in enumerate(self.held):
+            named[self.names_by_id.get(id(tensor), f"parameter {nr}")] = tensor
+        return named
 
     def name_of(self, thing: Any) -> str:
-        return next((name for name, one in self.known.items() if one is thing), "")
+        return next((name for name, known in self.known.items() if known is thing), "")
 
     @cached_property
     def model_name(self) -> str:
         return self.name_of(self.model)
 
     def spelt(self, path: str) -> str:
-        """Return what the learner calls a part of the model."""
         return spelt(self.model_name, path)
 
     @cached_property
@@ -99,17 +112,21 @@ class Health:
 
     @cached_property
     def held(self) -> list[torch.Tensor]:
-        """Return the tensors that the optimizer steps."""
-        return [one for group in self.groups for one in group["params"] if is_tensor(one)]
+        return [thing for group in self.groups for thing in group["params"] if is_tensor(thing)]
 
     @cached_property
     def asked(self) -> dict[str, torch.Tensor]:
-        """Return the parameters that ask for a gradient."""
-        return {name: one for name, one in self.parameters.items() if read(one, "requires_grad")}
+        named = self.parameters.items()
+        return {name: tensor for name, tensor in named if read(tensor, "requires_grad")}
 
     @cached_property
     def names(self) -> list[tuple[str, torch.Tensor]]:
         return list(reached([self.known]))
+
+    @cached_property
+    def names_by_id(self) -> dict[int, str]:
+        """Return the first name of each tensor that variables lead to."""
+        return {id(tensor): name for name, tensor in reversed(self.names)}
 
     @cached_property
     def walk(self) -> Walk:
@@ -120,28 +137,13 @@ class Health:
         return met_nodes(self.walk)
 
     @cached_property
-    def used(self) -> set[int]:
-        """Return the ids of the leaves that the loss leads back to."""
-        return set(map(id, filter(is_tensor, self.walk.met)))
-
-    @cached_property
-    def ends(self) -> list[tuple[int, int]]:
-        """Return the numbers of what an edge of the graph joins."""
-        return [(one.source, one.target) for one in self.walk.edges if one.target is not None]
-
-    @cached_property
-    def pairs(self) -> list[tuple[Any, Any]]:
-        """Return the nodes of the graph, each with one that it hands its gradient to."""
-        met = self.walk.met
-        return [(met[one], met[other]) for one, other in self.ends if not is_tensor(met[other])]
-
-    @cached_property
     def modules(self) -> list[tuple[str, torch.nn.Module]]:
         return list(submodules(self.model)) if is_module(self.model) else []
 
     @cached_property
     def unreached(self) -> dict[str, torch.Tensor]:
-        return {name: one for name, one in self.asked.items() if id(one) not in self.used}
+        met = set(map(id, self.walk.met))
+        return {name: tensor for name, tensor in self.asked.items() if id(tensor) not in met}
 
     @cached_property
     def spot(self) -> Spot:
@@ -156,63 +158,64 @@ class Health:
         return (self.loss is not None and self.name_of(self.loss)) or "the loss"
 
     @cached_property
-    def events(self) -> list[Event]:
-        """Return what the loss went through, as the learner's lines tell it."""
+    def values(self) -> Values:
+        """Return the values of the loss, with what they went through by the learner's lines."""
         values, spot = Values(), self.spot
         for nr in range(len(spot.scope.body) - 1, -1, -1):
-            if self.loss_name in set_by(spot.scope.body[nr][0]):
+            if self.loss_name in set_by(spot.scope.body[nr].stmt):
                 values.statement(spot.scope, nr)
                 break
-        return values.events
+        return values
 
     def of(self, kind: str) -> list[Event]:
-        return [one for one in self.events if one.kind == kind]
+        return self.values.of_kind(kind)
 
     def ops(self, kind: str) -> list[str]:
         """Return the first lines with the operation of a node."""
-        same = [one for one in self.of("op") if one.word.lower().replace("_", "") == kind.lower()]
-        return list(dict.fromkeys(map(str, same)))[:2]
-
-    @cached_property
-    def alive(self) -> Alive:
-        return Alive()
+        kind, events = kind.lower(), self.of("op")
+        same = [event for event in events if event.word.lower().replace("_", "") == kind]
+        return texts_of(same)[:2]
 
     @cached_property
     def gradients(self) -> dict[str, torch.Tensor | None]:
         """Return the gradient of each parameter that the loss reaches, computed beside `.grad`."""
-        wanted = {name: one for name, one in self.asked.items() if id(one) in self.used}
-        self.problem = self.why_not(wanted.values())
+        wanted = dict(self.asked)
+        for name in self.unreached:
+            del wanted[name]
+        alive = Alive()
+        self.problem = self.why_not(alive, wanted.values())
         if self.problem or not wanted:
             return {}
         begin = torch.ones_like(self.loss) if self.loss.numel() > 1 else None
         how = {"retain_graph": True, "allow_unused": True}
-        kept, alive = torch.random.fork_rng(devices=[]), self.alive
+        kept = torch.random.fork_rng(devices=[])
         try:
             with kept, alive.retained_as_it_was(self.walk.met), alive.silenced() as heard:
-                found = torch.autograd.grad(self.loss, list(wanted.values()), begin, **how)
+                gradients = torch.autograd.grad(self.loss, list(wanted.values()), begin, **how)
         except Exception as error:  # the backward of an own Function may raise anything
             self.raised = in_one_line(error)
             return {}
         if heard:
             self.problem = SAID["hook_hidden"]
             return {}
-        return {name: dense(one) for name, one in zip(wanted, found, strict=True)}
+        return dict(zip(wanted, map(dense, gradients), strict=True))
 
     @cached_property
     def known_gradients(self) -> dict[str, torch.Tensor]:
-        return {name: one for name, one in self.gradients.items() if one is not None}
+        return {name: grad for name, grad in self.gradients.items() if grad is not None}
 
-    def why_not(self, wanted: Iterable[torch.Tensor]) -> str:
+    def why_not(self, alive: Alive, wanted: Iterable[torch.Tensor]) -> str:
         """Say why computing the gradients would change something, or fail; "" if it would not."""
-        if hook := self.alive.in_the_way(self.walk.met, self.names):
+        if hook := alive.in_the_way(self.walk.met, self.names_by_id):
             return hook
         states = set().union(*map(states_of, self.nodes))
         if "freed" in states:
             return SAID["freed"]
         if "packed" in states or "modified" in states:
             return SAID["packed"]
-        is_large = self.walk.is_cut or sum(one.numel() for one in wanted) > MOST_GRADIENTS
-        return SAID["large"] if is_large else ""
+        if self.walk.is_cut or sum(tensor.numel() for tensor in wanted) > MOST_GRADIENTS:
+            return SAID["large"]
+        return ""
 
 
 def dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
@@ -223,14 +226,13 @@ def dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
 
 
 def findings(health: Health) -> list[Finding]:
-    """Return all that is found to be wrong, the gravest first."""
     checks = (no_tensor, no_graph, *OF_GRAPH) if health.loss is not None else ()
-    found: list[Finding] = []
+    results: list[Finding] = []
     for check in (*checks, *OF_STATE):
-        found += check(health)
-        if found and check in (no_tensor, no_graph):
+        results += check(health)
+        if results and check in (no_tensor, no_graph):
             break
-    return found
+    return results
 
 
 def no_tensor(health: Health) -> Iterator[Finding]:
@@ -262,7 +264,6 @@ def no_graph(health: Health) -> Iterator[Finding]:
 
 
 def of_cut(cut: Event) -> dict[str, str]:
-    """Return where a graph ended, why and what to do."""
     known = CUTS[cut.word]
     return {"where": quoted(cut.name, "this line"), "why": known.why, "remedy": known.remedy}
 
@@ -273,14 +274,14 @@ def plain_attributes(health: Health) -> Iterator[Finding]:
     for path, module in health.modules:
         for name, thing in attributes(module):
             kind, made = "plain_layers", ""
-            held = []
+            held: Iterable[tuple[str, Any]] = ()
             if type(thing) in (list, tuple, dict):
-                held = [one for _, one in parts(name, thing)]
+                held = parts(name, thing)
             if is_tensor(thing):
-                kind, made, held = "plain_tensor", "the result of an operation", [thing]
+                kind, made, held = "plain_tensor", "the result of an operation", [(name, thing)]
                 if read(thing, "grad_fn") is None:
                     made = "a plain tensor"
-            if name.startswith("_") or not any(is_lost(one, own) for one in held):
+            if name.startswith("_") or not any(is_lost(part, own) for _, part in held):
                 continue
             full, lines = f"{path}.{name}".removeprefix("."), assigned(health.space, name)[:2]
             words = {"name": health.spelt(full), "kind": type_name(thing), "attribute": name}
@@ -296,18 +297,20 @@ def is_lost(thing: Any, own: set[int]) -> bool:
 
 def cut_off(health: Health) -> Iterator[Finding]:
     """Parameters that forward uses, and whose graph a line ends."""
-    missing = {id(one): name for name, one in health.unreached.items()}
+    left = dict(health.unreached)
     for cut in health.of("cut"):
-        names = [missing.pop(one) for one in list(missing) if one in cut.ids]
+        names = [name for name, tensor in left.items() if id(tensor) in cut.ids]
+        for name in names:
+            del left[name]
         if names:
             yield finding("cut_off", [cut], names, **of_cut(cut))
-    health.explained = set(health.unreached).difference(missing.values())
+    health.unexplained = list(left)
 
 
 def unused(health: Health) -> Iterator[Finding]:
     """Parameters that the loss does not use at all, as far as the lines tell."""
-    left = [name for name in health.unreached if name not in health.explained]
-    if not left or not is_tensor(health.loss):
+    left = health.unexplained
+    if not left:
         return
     # a checkpoint of the older kind, into which no graph leads
     hiding = calls_of(health.space, "checkpoint", given="use_reentrant=True")
@@ -318,16 +321,16 @@ def unused(health: Health) -> Iterator[Finding]:
     for name in left:
         owner = head(name.removeprefix(f"{health.model_name}."))
         lines += assigned(health.space, owner)[:1]
-    yield finding("unused", list(dict.fromkeys(lines))[:2], left, loss=health.loss_name)
+    yield finding("unused", texts_of(lines)[:2], left, loss=health.loss_name)
 
 
 def not_held(health: Health) -> Iterator[Finding]:
     """Parameters that learn and that the optimizer does not have; what it has instead."""
-    held, own = set(map(id, health.held)), set(map(id, health.parameters.values()))
-    missing = [name for name, one in health.asked.items() if id(one) not in held]
+    held = set(map(id, health.held))
+    missing = [name for name, tensor in health.asked.items() if id(tensor) not in held]
     if not missing or not health.groups:
         return
-    strange = [one for one in health.held if id(one) not in own]
+    strange = held.difference(map(id, health.parameters.values()))
     instead = ""
     if strange:
         count = each(strange, "one tensor", f"{len(strange)} tensors")
@@ -340,19 +343,19 @@ def not_held(health: Health) -> Iterator[Finding]:
 
 def made_and_later(health: Health) -> list[str]:
     """Return the line that made the optimizer, and later ones that change parts or flags."""
-    made, model = made_at(health.spot, health.name_of(health.optimizer)), health.model_name
+    scope, model = health.spot.scope, health.model_name
+    made = scope.made_at(health.name_of(health.optimizer), health.spot.nr)
     if made is None:
         return []
-    body, lines = health.spot.scope.body, [made[1].line(made[0])]
+    body, lines = scope.body, [made]
     if not model:
-        return lines
-    after = max(nr for nr, one in enumerate(body) if one[0] is made[0])
-    for stmt, _, place in body[after + 1 :]:
-        is_part = isinstance(stmt, ast.Assign) and model in map(head, set_by(stmt))
-        is_plain = isinstance(stmt, (ast.Assign, ast.Expr))
-        if is_part or (is_plain and "requires_grad" in " ".join(names_in(stmt))):
-            lines.append(place.line(stmt))
-    return list(dict.fromkeys(lines))[:3]
+        return texts_of(lines)
+    for row in body[body.index(made) + 1 :]:
+        is_part = isinstance(row.stmt, ast.Assign) and model in map(head, set_by(row.stmt))
+        is_plain = isinstance(row.stmt, (ast.Assign, ast.Expr))
+        if is_part or (is_plain and "requires_grad" in " ".join(names_in(row.stmt))):
+            lines.append(row)
+    return texts_of(lines)[:3]
 
 
 def strange_flags(health: Health) -> Iterator[Finding]:
@@ -382,33 +385,33 @@ def is_finite(tensor: torch.Tensor) -> bool:
 def not_finite(health: Health) -> Iterator[Finding]:
     """NaN or infinity in the loss or in gradients, and where it began."""
     loss, is_bad = health.loss_name, not is_finite(health.loss)
-    bad = [name for name, one in health.known_gradients.items() if not is_finite(one)]
-    spoilt = [name for name, one in health.parameters.items() if not is_finite(one)]
+    bad, spoilt = not_finite_in(health.known_gradients), not_finite_in(health.parameters)
     if is_bad and spoilt:
         yield finding("spoilt", calls_of(health.space, "step")[:1], spoilt, loss=loss)
     elif is_bad or bad:
-        told = f"{code(loss)} itself is NaN or infinite."
+        fact = f"{code(loss)} itself is NaN or infinite."
         if not is_bad:
-            told = f"The gradient of {listed(bad)} is NaN or infinite, although {code(loss)} is a "
-            told += "number."
+            fact = f"The gradient of {listed(bad)} is NaN or infinite, although {code(loss)} is a "
+            fact += "number."
         begun = dangerous(health.nodes)
         if begun is None:
-            yield finding("not_finite", (), told=told)
+            yield finding("not_finite", (), fact=fact)
         else:
-            yield nan_finding(health.of("op"), kind_of(begun), "", told)
+            yield nan_finding(health.of("op"), kind_of(begun), "", fact)
 
 
-FLAT = {"Round", "Floor", "Ceil", "Sign", "Sgn", "Trunc", "Heaviside"}
+def not_finite_in(tensors: dict[str, torch.Tensor]) -> list[str]:
+    return [name for name, tensor in tensors.items() if not is_finite(tensor)]
 
 
 def zeros(health: Health) -> Iterator[Finding]:
     """Gradients that are 0 everywhere, or that an own Function did not give."""
-    none = [name for name, one in health.gradients.items() if one is None]
+    none = [name for name, grad in health.gradients.items() if grad is None]
     if none:
         own = sorted(set(map(kind_of, filter(is_custom, health.nodes))))
         whose = f"your Function {listed(own)}" if own else "a Function"
         yield finding("none_returned", (), none, whose=whose)
-    zero = [name for name, one in health.known_gradients.items() if not bool(one.any())]
+    zero = [name for name, grad in health.known_gradients.items() if not bool(grad.any())]
     if not zero:
         return
     for node in health.nodes:
@@ -424,15 +427,17 @@ def zeros(health: Health) -> Iterator[Finding]:
 
 
 def large(health: Health) -> Iterator[Finding]:
-    found = health.known_gradients
-    size = {name: float(health.parameters[name].detach().norm()) for name in found}
-    norms = {name: norm(one) for name, one in found.items() if is_finite(one)}
-    names = [name for name in norms if norms[name] > HUGE * max(size[name], 1.0)]
+    norms, sizes = {}, {}
+    for name, grad in health.known_gradients.items():
+        size = float(health.parameters[name].detach().norm())
+        if is_finite(grad) and norm(grad) > HUGE * max(size, 1.0):
+            norms[name], sizes[name] = norm(grad), size
+    names = list(norms)
     if names:
         most = max(names, key=norms.get)
-        lines = tuple(map(str, health.of("carry")[:1])) or calls_of(health.space, "backward")[:1]
+        lines = health.of("carry")[:1] or calls_of(health.space, "backward")[:1]
         whose = each(names, "Its", f"That of {code(most)} is the largest. Its")
-        yield finding("explodes", lines, names, whose=whose, norm=norms[most], size=size[most])
+        yield finding("explodes", lines, names, whose=whose, norm=norms[most], size=sizes[most])
 
 
 def norm(tensor: torch.Tensor) -> float:
@@ -446,22 +451,18 @@ def made_shape(node: Any) -> tuple[int, ...] | None:
     return next(filter(None, map(shape, of_node(node, "_input_metadata"))), ())
 
 
-OF_LOSS = {
-    "Sub": {"Sub", "sub"},
-    "MseLoss": {"mse_loss", "MSELoss"},
-    "L1Loss": {"l1_loss", "L1Loss"},
-}
-
-
 def broadcast(health: Health) -> Iterator[Finding]:
     """A column minus a row of data: every prediction is compared with every target."""
     for nr, node in enumerate(health.walk.met):
         if is_tensor(node) or kind_of(node) not in OF_LOSS:
             continue
-        near = [after for before, after in health.ends if before == nr]
-        if len(near) != 1:  # both sides have a graph, so neither is a target
+        targets = []
+        for edge in health.walk.edges:
+            if edge.source == nr and edge.target is not None:
+                targets.append(edge.target)
+        if len(targets) != 1:  # both sides have a graph, so neither is a target
             continue
-        kind, inner = kind_of(node), made_shape(health.walk.met[near[0]])
+        kind, inner = kind_of(node), made_shape(health.walk.met[targets[0]])
         if is_square(inner, made_shape(node)) or (kind != "Sub" and is_square_loss(node, inner)):
             yield broadcast_finding(health, kind, inner)
             return
@@ -479,13 +480,13 @@ def is_square_loss(node: Any, inner: Any) -> bool:
     if not inner or inner[0] < 2:
         return False
     flat_shapes = {(inner[0], 1), (inner[0],), (1, inner[0])}
-    held = {tuple(one.shape) for one in values_held(node).values() if is_tensor(one)}
+    held = {tuple(value.shape) for value in values_held(node).values() if is_tensor(value)}
     return inner in flat_shapes and not held.isdisjoint(flat_shapes - {inner})
 
 
 def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
-    events = [one for one in health.of("op") if one.word in OF_LOSS[kind] and one.ids]
-    lines = list(dict.fromkeys(map(str, events)))[:2]
+    events = [event for event in health.of("op") if event.word in OF_LOSS[kind] and event.ids]
+    lines = texts_of(events)[:2]
     name = events[0].name if len(lines) == 1 else ""
     if kind != "Sub" and shape(health.known.get(name)) != inner:
         name = ""  # of a loss the first argument may be the target
@@ -493,24 +494,22 @@ def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
     return finding("broadcast", lines, side=side, shape=inner, count=max(inner))
 
 
-MEANS = {"Mean", "MseLoss", "L1Loss", "NllLoss", "SmoothL1Loss", "HuberLoss"}
-MEANS |= {"BinaryCrossEntropyWithLogits", "BinaryCrossEntropy"}
-
-
 def mean_twice(health: Health) -> Iterator[Finding]:
     """A mean over the batch is divided by the batch's size once more."""
-    divided = [one for one in health.of("op") if one.word == "Div" and is_by_batch(health, one)]
+    divided = [event for event in health.of("op") if is_by_batch(health, event)]
     if not divided:
         return
-    for node, mean in health.pairs:
+    for node, mean in pairs_in(health.walk):
         reduction = getattr(mean, "_saved_reduction", 1)  # 1 is the mean
         if kind_of(node) == "Div" and kind_of(mean) in MEANS and reduction == 1:
-            yield finding("mean_twice", list(dict.fromkeys(map(str, divided)))[:2])
+            yield finding("mean_twice", texts_of(divided)[:2])
             return
 
 
 def is_by_batch(health: Health, event: Event) -> bool:
     """Say whether a statement divides by the size of the batch, not by a number of batches."""
+    if event.word != "Div":
+        return False
     for node in nodes_in(event.stmt, ast.BinOp):
         if isinstance(node.op, ast.Div):
             below = ast.unparse(node.right)
@@ -524,35 +523,28 @@ def is_by_batch(health: Health, event: Event) -> bool:
 
 def stepped_copy(health: Health) -> Iterator[Finding]:
     """The optimizer holds a tensor, and the learner's name means a result computed from it."""
-    hidden = set(map(id, health.held)) - {id(one) for _, one in health.names}
+    hidden = set(map(id, health.held)).difference(health.names_by_id)
     if health.modules:
         return
-    for name, one in health.names:
-        node = read(one, "grad_fn")
+    for name, tensor in health.names:
+        node = read(tensor, "grad_fn")
         if node is None or "[" in name:
             continue
-        if any(id(leaf_of(child)) in hidden for child, _ in of_node(node, "next_functions")):
+        if not hidden.isdisjoint(map(id, leaves_of(node))):
             lines = made_line(health.spot, name)
             lines += made_line(health.spot, health.name_of(health.optimizer))
             yield finding("stepped_copy", lines, name=name)
 
 
-TWICE = {
-    ("LogSoftmax", "Softmax"): ("cross_entropy", "softmax"),
-    ("LogSoftmax", "LogSoftmax"): ("cross_entropy", "softmax"),
-    ("BinaryCrossEntropyWithLogits", "Sigmoid"): ("binary_cross_entropy_with_logits", "sigmoid"),
-}
-
-
 def normalized_twice(health: Health) -> Iterator[Finding]:
     """A loss that normalizes itself gets what was normalized before."""
-    for node, earlier in health.pairs:
+    for node, earlier in pairs_in(health.walk):
         loss, word = TWICE.get((kind_of(node), kind_of(earlier)), ("", ""))
         if not word:
             continue
-        events = [one for one in health.of("op") if one.word.lower() in (word, f"log_{word}")]
-        name = quoted(first_name(events), "its input")
-        lines = list(dict.fromkeys(map(str, events)))[:2]
+        words = (word, f"log_{word}")
+        events = [event for event in health.of("op") if event.word.lower() in words]
+        name, lines = quoted(first_name(events), "its input"), texts_of(events)[:2]
         yield finding("normalized_twice", lines, loss=loss, word=word, name=name)
         return
 
@@ -567,26 +559,25 @@ def target_with_graph(health: Health) -> Iterator[Finding]:
             return
 
 
-MOODY = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
-
-
 def modes(health: Health) -> Iterator[Finding]:
-    moody = [(path, one) for path, one in health.modules if is_a(one, MOODY)]
-    still = [health.spelt(path) or type_name(one) for path, one in moody if not one.training]
-    if still:
-        yield finding("modes", calls_of(health.space, "eval")[:1], still)  # the newest
+    names = []
+    for path, module in health.modules:
+        if is_a(module, MOODY) and not module.training:
+            names.append(health.spelt(path) or type_name(module))
+    if names:
+        yield finding("modes", calls_of(health.space, "eval")[:1], names)  # the newest
 
 
 def hooked(health: Health) -> Iterator[Finding]:
     """Hooks that change gradients, or that pile up."""
-    with_hook = [name for name, one in health.parameters.items() if one._backward_hooks]
+    with_hook = [name for name, tensor in health.parameters.items() if tensor._backward_hooks]
     if with_hook:
         yield finding("hooked", calls_of(health.space, "register_hook")[:2], with_hook)
     makers = "register_forward_hook", "register_full_backward_hook"
     for path, module in health.modules:
         inside = dict(attributes(module))
         for kind in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks"):
-            codes = [getattr(one, "__code__", one) for one in inside.get(kind, {}).values()]
+            codes = [getattr(hook, "__code__", hook) for hook in inside.get(kind, {}).values()]
             most = max(map(codes.count, codes), default=0)
             if most > 1:
                 name = health.spelt(path) or type_name(module)
@@ -597,21 +588,21 @@ def hooked(health: Health) -> Iterator[Finding]:
 def kept_graphs(health: Health) -> Iterator[Finding]:
     """Tensors besides the loss that keep graphs alive: in lists, or summed up over rounds."""
     inner: dict[str, list[str]] = {}
-    space, kept = health.known, [one for one in in_rounds(health) if one.kind == "kept"]
-    for name, one in health.names:
-        is_other = one is not health.loss and read(one, "grad_fn") is not None
+    space, kept = health.known, [habit for habit in in_rounds(health) if habit.kind == "kept"]
+    for name, tensor in health.names:
+        is_other = tensor is not health.loss and read(tensor, "grad_fn") is not None
         if is_other and "[" in name and not is_module(space.get(head(name))):
             inner.setdefault(name.partition("[")[0], []).append(name)
     for base, names in inner.items():
-        lines = [one.line for one in kept if one.name == base]
+        lines = [habit.line for habit in kept if habit.name == base]
         is_pair = isinstance(space.get(base), tuple)  # as the state of an LSTM
         if lines or (len(names) > 1 and not is_pair):
             count = each(names, "a tensor", f"{len(names)} tensors")
             yield finding("kept_graphs", lines[:2], names, name=base, count=count)
-    for one in kept:
-        thing = space.get(one.name)
-        if one.name not in inner and is_tensor(thing) and read(thing, "grad_fn") is not None:
-            yield finding("summed", [one.line], name=one.name)
+    for habit in kept:
+        thing = space.get(habit.name)
+        if habit.name not in inner and is_tensor(thing) and read(thing, "grad_fn") is not None:
+            yield finding("summed", [habit.line], name=habit.name)
 
 
 def in_loops(health: Health) -> Iterator[Finding]:
@@ -627,8 +618,7 @@ OF_STATE += (in_loops,)
 
 
 def summary(health: Health) -> list[str]:
-    """Return what is known of the step in figures."""
-    told = []
+    figures = []
     asked = len(health.asked)
     frozen = len(health.parameters) - asked
     if is_tensor(health.loss) and health.parameters:
@@ -636,19 +626,16 @@ def summary(health: Health) -> list[str]:
         said = f"The loss reaches {own} of {asked} parameters that ask for a gradient"
         if frozen:
             said += f"; {frozen} are frozen"
-        told.append(f"{said}.")
+        figures.append(f"{said}.")
     norms = list(map(norm, health.known_gradients.values()))
     if norms and all(map(math.isfinite, norms)):
-        told.append(f"The norms of their gradients: {min(norms):.3g} to {max(norms):.3g}.")
-    return list(filter(None, [*told, health.problem]))
+        figures.append(f"The norms of their gradients: {min(norms):.3g} to {max(norms):.3g}.")
+    return list(filter(None, [*figures, health.problem]))
 
 
 def examined(model: Any, loss: Any, optimizer: Any, frame: FrameType) -> tuple[list, list[str]]:
-    """Return the findings about a step, and its figures."""
     health = Health(model, loss, optimizer, frame)
     if is_tensor(loss):
         _ = health.gradients  # computed with grad mode as it is
     with quietly():
-        found = findings(health)
-        told = summary(health)
-    return found, told
+        return findings(health), summary(health)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import gc
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import may_be_stale, read, type_name
+from autograd_graphs.looking.torch_private import is_tensor, may_be_stale, read, type_name
 from helpers.clinic.catalogue import SAID
 from helpers.clinic.facts import quoted
 
@@ -27,19 +27,19 @@ class Alive:
 
     def __init__(self) -> None:
         things = gc.get_objects()
-        kinds = {kind for kind in set(map(type, things)) if issubclass(kind, torch.Tensor)}
-        self.tensors = [one for one in things if type(one) in kinds]
-        known = {id(read(one, "_backward_hooks")) for one in self.tensors}
-        dicts = [one for one in things if type(one) is OrderedDict]
-        self.hooks = [one for one in dicts if id(one) not in known and is_hooks(one)]
+        self.tensors = list(filter(is_tensor, things))
+        known = {id(read(tensor, "_backward_hooks")) for tensor in self.tensors}
+        dicts = [thing for thing in things if type(thing) is OrderedDict]
+        self.hooks = [hooks for hooks in dicts if id(hooks) not in known and is_hooks(hooks)]
 
-    def in_the_way(self, met: list[Any], names: Iterable[tuple[str, torch.Tensor]]) -> str:
+    def in_the_way(self, met: list[Any], names: dict[int, str]) -> str:
         """Say which hook a backward through these nodes and leaves may run; "" if none."""
-        if any(type_name(one).startswith("BackwardHookFunction") for one in met):
-            return SAID["hook_of_module"]
-        for one in self.tensors:
-            if read(one, "_backward_hooks") and is_in(one, met):
-                name = next((name for name, tensor in names if tensor is one), "")
+        for node in met:
+            if type_name(node).startswith("BackwardHookFunction"):
+                return SAID["hook_of_module"]
+        for tensor in self.tensors:
+            if read(tensor, "_backward_hooks") and is_in(tensor, met):
+                name = names.get(id(tensor), "")
                 return SAID["hook_of_tensor"].format(quoted(name, "a tensor"))
         return ""
 
@@ -62,19 +62,21 @@ class Alive:
         for owner in gc.get_referrers(*self.hooks):
             if owner is not self.hooks:
                 held.update(map(id, gc.get_referents(owner)))
-        return [one for one in self.hooks if id(one) not in held]
+        return [hooks for hooks in self.hooks if id(hooks) not in held]
 
     @contextlib.contextmanager
     def retained_as_it_was(self, met: list[Any]) -> Iterator[None]:
         """Give tensors of a graph that retain their gradient back the one that they had."""
-        retained = [one for one in self.tensors if read(one, "retains_grad") and is_in(one, met)]
-        before = [(one, read(one, "grad")) for one in retained]
+        before = []
+        for tensor in self.tensors:
+            if read(tensor, "retains_grad") and is_in(tensor, met):
+                before.append((tensor, read(tensor, "grad")))
         try:
             yield
         finally:
-            for one, gradient in before:
-                if read(one, "grad") is not gradient:
-                    one.grad = gradient
+            for tensor, gradient in before:
+                if read(tensor, "grad") is not gradient:
+                    tensor.grad = gradient
 
 
 def is_in(tensor: torch.Tensor, met: list[Any]) -> bool:
@@ -82,7 +84,7 @@ def is_in(tensor: torch.Tensor, met: list[Any]) -> bool:
     if may_be_stale(tensor):
         return True
     node = read(tensor, "grad_fn")
-    return any(one is tensor or (node is not None and one is node) for one in met)
+    return any(behind is tensor or behind is node for behind in met)
 
 
 def is_hooks(thing: Any) -> bool:
@@ -91,4 +93,4 @@ def is_hooks(thing: Any) -> bool:
     """
     if not thing or set(map(type, thing)) != {int} or not all(map(callable, thing.values())):
         return False
-    return any(getattr(one, "__module__", "") != OF_MODULES for one in thing.values())
+    return any(getattr(hook, "__module__", "") != OF_MODULES for hook in thing.values())

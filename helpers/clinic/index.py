@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from helpers.clinic.entries import NOTEBOOK, SECTIONS, Entry, entries, lab_name, literal
+from helpers.clinic.entries import NOTEBOOK, SECTIONS, Entry, lab_name, literal, of_section
 
 
 class Page(str):
@@ -26,7 +26,7 @@ def symptoms(kind: str) -> Page:
     """Return the symptoms of a kind, "error", "warning" or "silent": what each means, what to try,
     the lesson.
     """
-    return Page("\n\n".join(one.source for one in of_section(kind)))
+    return Page("\n\n".join(entry.source for entry in of_section(kind)))
 
 
 def contents() -> str:
@@ -34,28 +34,23 @@ def contents() -> str:
     counts, groups = [], []
     for section, title in SECTIONS.items():
         counts.append(f"[{title}](<#{lab_name(title)}>) ({len(of_section(section))})")
-    letters = groupby(of_section("term"), key=lambda one: one.name.lstrip("_")[0].upper())
+    letters = groupby(of_section("term"), key=lambda term: term.name.lstrip("_")[0].upper())
     for letter, words in letters:
         groups.append(f"**{letter}** {', '.join(map(link, words))}")
     return "\n\n".join([" · ".join(counts), " ".join(groups)])
 
 
-def link(one: Entry) -> str:
+def link(entry: Entry) -> str:
     """Return a link to an entry, from within the glossary.
 
     JupyterLab follows a heading's name as it is: signs written as %28 lead nowhere.
     """
-    return f"[{literal(one.name)}](<#{one.anchor}>)"
+    return f"[{literal(entry.name)}](<#{entry.anchor}>)"
 
 
-def link_from_outside(one: Entry) -> str:
+def link_from_outside(entry: Entry) -> str:
     """Return a link to an entry, from another notebook.
 
     It names the cell: to a heading JupyterLab goes only in a notebook that is open already.
     """
-    return f"[{literal(one.name)}]({NOTEBOOK}#cell-id={one.cell})"
-
-
-def of_section(section: str) -> list[Entry]:
-    """Return the entries of a section, in the order of the glossary."""
-    return [one for one in entries() if one.section == section]
+    return f"[{literal(entry.name)}]({NOTEBOOK}#cell-id={entry.cell})"

@@ -28,14 +28,14 @@ _CLUES = {
 
 def clue(text: str) -> str:
     """Return what a message tells of tensor and operation, in one or two sentences, or ""."""
-    if found := _VERSIONS.search(text):
-        return _versions(*found.groups())
-    if found := _SHAPES.search(text):
-        given, wanted = tuple_of(found[2]), tuple_of(found[3])
-        return f"The gradient that you gave has shape {given}, and output {found[1]} has shape {wanted}."
+    if match := _VERSIONS.search(text):
+        return _versions(*match.groups())
+    if match := _SHAPES.search(text):
+        given, wanted = tuple_of(match[2]), tuple_of(match[3])
+        return f"The gradient that you gave has shape {given}, and output {match[1]} has shape {wanted}."
     for pattern, said in _CLUES.items():
-        if found := re.search(pattern, text):
-            return said.format(*found.groups())
+        if match := re.search(pattern, text):
+            return said.format(*match.groups())
     return ""
 
 

@@ -14,6 +14,7 @@ from autograd_graphs.looking.torch_private import is_plain, is_tensor, ran_as, r
 from helpers.answers import code
 from helpers.clinic.catalogue import DANGERS
 from helpers.clinic.facts import Finding, finding
+from helpers.clinic.failed_backward import pairs_in
 from helpers.clinic.values import Event
 
 # of an operation: what of it shows that its slope, or the operation itself, has no number
@@ -63,33 +64,33 @@ def dangerous(nodes: Sequence[Any]) -> Any:
 
 def before_it(walk: Walk, maker: str) -> Any:
     """Return the node that handed its gradient to one of a name, if that one is dangerous itself."""
-    for edge in walk.edges:
-        if edge.target is None or is_tensor(walk.met[edge.target]):
-            continue
-        is_next = type_name(walk.met[edge.target]) == maker
-        if is_next and kind_of(walk.met[edge.source]) in ("Sqrt", "Log", "Div", "Std", "Rsqrt"):
-            return walk.met[edge.source]
+    for node, following in pairs_in(walk):
+        is_next = type_name(following) == maker
+        if is_next and kind_of(node) in ("Sqrt", "Log", "Div", "Std", "Rsqrt"):
+            return node
     return None
 
 
-def nan_finding(events: Sequence[Event], kind: str, line: str, told: str) -> Finding:
+def nan_finding(events: Sequence[Event], kind: str, line: str, fact: str) -> Finding:
     """Tell at which operation NaN began; `line` is where it surely was, "" where nobody knows."""
     why, remedy, words = "", "keep the values away from where it has no number", [kind.lower()]
     if kind in DANGERS:
         known = DANGERS[kind]
         why, remedy, words = f" {known.why}.", known.remedy, known.words
-    events = [one for one in events if one.word in words]
-    lines = list(map(str, events))
-    if line:
-        events = [one for one in events if one.place.words(one.stmt) in line]
-        lines = list(map(str, events)) or [line]
+    there = []
+    for event in events:
+        if event.word in words and (not line or event.place.words(event.stmt) in line):
+            there.append(event)
+    lines = list(map(str, there))
+    if line and not lines:
+        lines = [line]
     where = kind.lower()
-    name = first_name(events)
+    name = first_name(there)
     if name:
         where += f" of {code(name)}"
-    return finding("nan", lines[:3], told=told, where=where, why=why, remedy=remedy)
+    return finding("nan", lines[:3], fact=fact, where=where, why=why, remedy=remedy)
 
 
 def first_name(events: Sequence[Event]) -> str:
     """Return the first name that a learner gave a tensor of some events; "" where none has one."""
-    return next((one.name for one in events if one.name), "")
+    return next((event.name for event in events if event.name), "")

@@ -29,21 +29,22 @@ def reached(spaces: Iterable[dict[str, Any]]) -> Iterator[tuple[str, torch.Tenso
             yield visible(name), thing
         elif id(thing) not in seen and depth < DEEPEST:
             seen.add(id(thing))
-            waiting += [(inner, one, depth + 1) for inner, one in parts(name, thing)]
+            waiting += [(inner, part, depth + 1) for inner, part in parts(name, thing)]
 
 
-def parts(name: str, thing: Any) -> list[tuple[str, Any]]:
-    """Return what a container or an object holds, each with its name."""
-    if is_a(thing, dict):
-        pairs = list(dict.items(thing))[:MOST_ENTRIES]
-        return [(f"{name}[{key!r}]", one) for key, one in pairs if type(key) in (str, int)]
-    if is_a(thing, (list, tuple)):
-        return [(f"{name}[{nr}]", one) for nr, one in enumerate(list(thing)[:MOST_ENTRIES])]
-    if is_module(thing):
-        return [(spelt(name, inner), one) for inner, one in inside(thing)]
-    if is_plain_object(thing):
-        return [(f"{name}.{inner}", one) for inner, one in attributes(thing)]
-    return []
+def parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a container or an object holds, each with its name."""
+    if is_a(thing, (dict, list, tuple)):
+        pairs = dict.items(thing) if is_a(thing, dict) else enumerate(list(thing))
+        for key, entry in list(pairs)[:MOST_ENTRIES]:
+            if type(key) in (str, int):
+                yield f"{name}[{key!r}]", entry
+    elif is_module(thing):
+        for inner, part in inside(thing):
+            yield spelt(name, inner), part
+    elif is_plain_object(thing):
+        for inner, part in attributes(thing):
+            yield f"{name}.{inner}", part
 
 
 def spelt(name: str, path: str) -> str:
@@ -64,10 +65,10 @@ def inside(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
 
 def attributes(thing: Any) -> list[tuple[str, Any]]:
     try:
-        found = object.__getattribute__(thing, "__dict__")
+        stored = object.__getattribute__(thing, "__dict__")
     except Exception:
         return []
-    return named(found)[:MOST_ENTRIES] if type(found) is dict else []
+    return named(stored)[:MOST_ENTRIES] if type(stored) is dict else []
 
 
 def is_plain_object(thing: Any) -> bool:

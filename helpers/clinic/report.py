@@ -72,16 +72,15 @@ def diagnose(
 
 
 def _checked(model: object, loss: object, optimizer: object) -> Card:
-    """Make the card of a health check."""
-    found, figures = examined(model, loss, optimizer, caller())
+    findings, figures = examined(model, loss, optimizer, caller())
     look, word = "right", "I found nothing wrong in this step"
-    if found:
-        count = each(found, "one thing", f"{len(found)} things")
+    if findings:
+        count = each(findings, "one thing", f"{len(findings)} things")
         look, word = "partly", f"I found {count}"
     lines = [f"{word}."]
-    for nr, one in enumerate(found, 1):
-        head, *rest = _lines_of(one)
-        lines += [each(found, head, f"{nr}. {head}"), *rest]
+    for nr, finding in enumerate(findings, 1):
+        head, *rest = _lines_of(finding)
+        lines += [each(findings, head, f"{nr}. {head}"), *rest]
     lines += figures
     if loss is None:
         lines.append(SAID["no_loss"])
@@ -89,9 +88,12 @@ def _checked(model: object, loss: object, optimizer: object) -> Card:
 
 
 def _watched(error: object) -> Card:
-    """Make the card of an error whose cell ran once more."""
-    told, new, watch = run_again(error if is_error(error) else last_error())
-    return _nothing(told) if new is None else _of_error(new, told, False, watch)
+    if not is_error(error):
+        error = last_error()
+    note, new, watch = run_again(error)
+    if new is None:
+        return _nothing(note)
+    return _of_error(new, note, False, watch)
 
 
 def _diagnosed(error: object) -> Card:
@@ -133,7 +135,6 @@ def is_newer(warned: Heard, error: BaseException | None) -> bool:
 
 
 def _of_warning(warned: Heard) -> Card:
-    """Make the card of a warning: what it means, and the line that it came from."""
     kind, text = type_name(warned.category), warned.text[:10_000]
     kinds = tuple(map(type_name, warned.category.__mro__))
     symptom = book().find(kinds, text)
@@ -141,9 +142,9 @@ def _of_warning(warned: Heard) -> Card:
     facts = Facts(text, None, False)
     facts.heard, facts.cell = spot, warned.cell
     with quietly():
-        told = _lines_of(found_in(facts), facts)
-    page = [*told, _lesson(symptom)]
-    if not told:
+        lines = _lines_of(found_in(facts), facts)
+    page = [*lines, _lesson(symptom)]
+    if not lines:
         page = [SAID["unknown"]]
         if symptom is not None:
             page = [_means(symptom), *_advice(symptom)]
@@ -157,10 +158,9 @@ def _of_warning(warned: Heard) -> Card:
 
 
 def spot_of_warning(warned: Heard) -> Spot | None:
-    """Return the learner's line that a warning came from; None where nobody knows."""
     if warned.made is None:
         return None
-    known = {name: one for name, one in named(warned.space) if not is_ipythons(name)}
+    known = {name: thing for name, thing in named(warned.space) if not is_ipythons(name)}
     return spot_in(warned.made, warned.line, warned.space, known, warned.cell)
 
 
@@ -169,12 +169,12 @@ def _nothing(text: str) -> Card:
 
 
 def _of_text(text: str) -> Card:
-    found = book().find((), text)
+    symptom = book().find((), text)
     head = first_sentence(text) or "an empty text"
-    if not found:
+    if not symptom:
         return _card("partly", "Not known", head, [head, SAID["unknown"]])
-    page = [head, *_page(found, clue(text), [])]
-    return _card("wrong", "A message", head, page, [_means(found), *_advice(found)])
+    page = [head, *_page(symptom, clue(text), [])]
+    return _card("wrong", "A message", head, page, [_means(symptom), *_advice(symptom)])
 
 
 def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | None = None) -> Card:
@@ -182,19 +182,19 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
 
     `note` is said first; `is_past`: cells may have run since; `watch` has seen the cell run.
     """
-    for one in family(error):
-        text = text_of(one)
-        symptom = book().find(types_of(one), text)
-        near = one if learners_lines(traceback_of(one)) else error
+    for member in family(error):
+        text = text_of(member)
+        symptom = book().find(types_of(member), text)
+        near = member if learners_lines(traceback_of(member)) else error
         facts = Facts(text, traceback_of(near), is_past)
-        told = _finding(facts, watch)
-        if not symptom and not told:
+        lines = _finding(facts, watch)
+        if not symptom and not lines:
             continue
-        head = error if is_plain_words(error) else one
-        origin = _origin(one, error)
-        seen = scene(facts, getattr(symptom, "look", ""), bool(told)) or _no_scene(error)
-        if told:
-            page = _with_scene(told, seen)
+        head = error if is_plain_words(error) else member
+        origin = _origin(member, error)
+        seen = scene(facts, getattr(symptom, "look", ""), bool(lines)) or _no_scene(error)
+        if lines:
+            page = _with_scene(lines, seen)
             return _of_head(head, [note, *page, origin, _lesson(symptom)], [note, *page])
         more = "" if watch else offer(error, text)
         page = [note, *_page(symptom, clue(text), [origin, *seen, more])]
@@ -205,9 +205,9 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
     return _of_head(error, [note, unknown, *seen])
 
 
-def _origin(one: BaseException, error: BaseException) -> str:
+def _origin(member: BaseException, error: BaseException) -> str:
     """Say how an exception belongs to the one that was raised; "" of that itself."""
-    if one is error or is_plain_words(error):
+    if member is error or is_plain_words(error):
         return ""
     others = len(inside(error))
     if others > 1:
@@ -219,38 +219,38 @@ def _lesson(symptom: Symptom | None) -> str:
     return f"Lesson {symptom.causes[0].lesson} teaches this." if symptom else ""
 
 
-def _with_scene(told: list[str], seen: list[str]) -> list[str]:
+def _with_scene(lines: list[str], seen: list[str]) -> list[str]:
     """Return a finding with what else is seen at its line, and no line twice."""
     led, where, *tensors = seen or ("", "")
-    looked = [one for one in told if one.startswith("Look at ")]
-    if led and all(one.removeprefix("Look at ") in led for one in looked):
-        told = [one for one in told if one not in looked]
-        told.insert(1, led)
-    line = where.partition(": ")[2]
-    if any(one.endswith(f": {line}") for one in told):
+    what, *looks, remedy = lines
+    if led and all(look.removeprefix("Look at ") in led for look in looks):
+        looks = [led]
+    here = where.partition(": ")[2]
+    if any(look.endswith(f": {here}") for look in looks):
         where = "The tensors of that line as they are now:" if tensors else ""
-    return [*told, where, *tensors]
+    return [what, *looks, remedy, where, *tensors]
 
 
 def _finding(facts: Facts, watch: Watch | None) -> list[str]:
-    """Return what the facts say of an error: what happened, where, and what to try."""
-    found = None
+    finding = None
     try:
         with quietly():
             if watch:
-                found = found_again(facts, watch)
-            found = found or found_in(facts)
+                finding = found_again(facts, watch)
+            finding = finding or found_in(facts)
     except Exception:  # whatever a program is like: what is known without it is still said
         return []
-    return _lines_of(found, facts)
+    return _lines_of(finding, facts)
 
 
-def _lines_of(found: Finding | None, facts: Facts | None = None) -> list[str]:
-    if found is None:
+def _lines_of(finding: Finding | None, facts: Facts | None = None) -> list[str]:
+    if finding is None:
         return []
-    lines = map(facts.told, found.lines) if facts else found.lines
+    lines = finding.lines
+    if facts:
+        lines = map(facts.as_told, lines)
     lines = [f"Look at {line}" for line in dict.fromkeys(lines)][:MOST_LINES]
-    return [found.what, *lines, f"Try: {found.remedy}."]
+    return [finding.what, *lines, f"Try: {finding.remedy}."]
 
 
 def _no_scene(error: BaseException) -> list[str]:
@@ -271,19 +271,19 @@ def _head(error: BaseException) -> str:
     return f"{types_of(error)[0]}: {text}" if text else types_of(error)[0]
 
 
-def _page(found: Symptom, told: str, seen: list[str]) -> list[str]:
-    return [_means(found), told, *seen, *_advice(found)]
+def _page(symptom: Symptom, hint: str, seen: list[str]) -> list[str]:
+    return [_means(symptom), hint, *seen, *_advice(symptom)]
 
 
-def _means(found: Symptom) -> str:
-    return f"What it means: {found.means} {found.mark}".rstrip()
+def _means(symptom: Symptom) -> str:
+    return f"What it means: {symptom.means} {symptom.mark}".rstrip()
 
 
-def _advice(found: Symptom) -> list[str]:
+def _advice(symptom: Symptom) -> list[str]:
     question = "One of these is often behind it. What to try:"
-    if len(found.causes) == 1:
+    if len(symptom.causes) == 1:
         question = "What is often behind it, and what to try:"
-    return [question, *map(_cause, found.causes)]
+    return [question, *map(_cause, symptom.causes)]
 
 
 def _cause(cause: Cause) -> str:

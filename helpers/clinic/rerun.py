@@ -21,7 +21,6 @@ from torch.utils.weak import WeakIdKeyDictionary
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.torch_private import (
     is_tensor,
-    may_be_stale,
     memory_of,
     of_node,
     read,
@@ -29,10 +28,10 @@ from autograd_graphs.looking.torch_private import (
 )
 from autograd_graphs.looking.variable_names import variables
 from helpers.clinic.catalogue import CUTS, FINDINGS, SAID
-from helpers.clinic.causes import found_in, instead_of_edit, read_flag
-from helpers.clinic.detectors import nodes_of, spoilt_by
+from helpers.clinic.causes import found_in, instead_of_edit, node_of, read_flag
+from helpers.clinic.detectors import spoilt_by
 from helpers.clinic.errors import cell_of
-from helpers.clinic.facts import Facts, Finding, Spot, each, finding, quoted, spot_in
+from helpers.clinic.facts import Facts, Finding, Spot, each, finding, quoted, spot_in, texts_of
 from helpers.clinic.failed_backward import is_freed, perhaps_freed_by
 from helpers.clinic.rounds import made_in, names_read
 from helpers.clinic.sources import cells_before, cells_in
@@ -71,39 +70,43 @@ class Watch(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         given = list(tensors_in((*args, *kwargs.values())))
-        before = [(read(one, "_version"), node_of(one)) for one in given]
+        versions = [read(tensor, "_version") for tensor in given]
+        nodes = list(map(node_of, given))
         result = func(*args, **kwargs)
         with suppress(Exception):  # whatever a tensor is like: the cell runs on
-            self.note(word_of(func), given, before, list(tensors_in([result])))
+            self.note(word_of(func), given, versions, nodes, list(tensors_in([result])))
         return result
 
-    def note(self, word: str, given: list, before: list, made: list) -> None:
+    def note(self, word: str, given: list, versions: list, nodes: list, made: list) -> None:
         """Keep the line of an operation at its nodes, edits and results without a graph."""
         frame = users_frame()
         if frame is None:
             return
         self.count += 1
         seen = Seen(self.count, frame.f_code, frame.f_lineno, frame.f_globals, word)
-        mark_nodes(seen, made, [node for _, node in before])
-        for one, (version, _) in zip(given, before, strict=True):
-            if version != read(one, "_version") and (memory := memory_of(one)):
-                edit = self.named(seen, one, frame)
+        mark_nodes(seen, made, nodes)
+        for tensor, version in zip(given, versions, strict=True):
+            if version != read(tensor, "_version") and (memory := memory_of(tensor)):
+                edit = self.named(seen, tensor, frame)
                 self.edits.setdefault(memory[0], deque(maxlen=MOST_EDITS)).append(edit)
         self.note_ends(seen, given, made, frame)
 
     def note_ends(self, seen: Seen, given: list, made: list, frame: Any) -> None:
         """Keep the line at which graphs end: of results without one, of a number or an array."""
-        end = next((self.lost[one] for one in given if one in self.lost), None)
+        end = self.first_lost(given)
         asking = next(filter(read_flag, given), None)
         if asking is not None and (seen.word in VALUES or not all(map(read_flag, made))):
             end = self.named(seen, asking, frame)
         if end is None:
             return
-        for one in made:
-            if not read_flag(one):
-                self.lost[one] = end
+        for tensor in made:
+            if not read_flag(tensor):
+                self.lost[tensor] = end
         if seen.word in VALUES:
             self.left = end
+
+    def first_lost(self, tensors: Iterable[torch.Tensor]) -> Seen | None:
+        return next((self.lost[tensor] for tensor in tensors if tensor in self.lost), None)
 
     def named(self, seen: Seen, tensor: torch.Tensor, frame: Any) -> Seen:
         names = (name for name, thing in variables(frame) if thing is tensor)
@@ -116,10 +119,6 @@ def tensors_in(things: Iterable[Any]) -> Iterator[torch.Tensor]:
             yield thing
         elif type(thing) in (list, tuple):
             yield from tensors_in(thing)
-
-
-def node_of(tensor: torch.Tensor) -> Any:
-    return None if may_be_stale(tensor) else read(tensor, "grad_fn")
 
 
 def word_of(func: Any) -> str:
@@ -154,7 +153,7 @@ def run_again(error: BaseException | None) -> tuple[str, BaseException | None, W
     if not numbers:
         return SAID["no_cell"], None, None
     sources = [shell.user_ns["In"][number] for number in numbers]
-    if any("rerun" in source for source in sources):
+    if "rerun" in "\n".join(sources):
         return SAID["itself"], None, None
     try:
         made = [compiled(shell, *pair) for pair in zip(sources, numbers, strict=True)]
@@ -162,12 +161,13 @@ def run_again(error: BaseException | None) -> tuple[str, BaseException | None, W
         return SAID["waits"], None, None
     watch = Watch()
     new = run_watched(made, shell.user_ns, watch)
-    told = f"I ran {cells(numbers)} once more and watched."
-    return (told, new, watch) if new else (f"{told} {SAID['ended']}", None, None)
+    sentence = f"I ran {cells(numbers)} once more and watched."
+    if new is None:
+        return f"{sentence} {SAID['ended']}", None, None
+    return sentence, new, watch
 
 
 def compiled(shell: Any, source: str, number: int) -> CodeType:
-    """Compile a cell under the name that IPython gave it."""
     cell = shell.transform_cell(source)
     return compile(cell, shell.compile.cache(cell, number, source), "exec")
 
@@ -199,18 +199,14 @@ def cells_to_run(error: BaseException | None) -> list[int]:
     if not before or before[-1].cell != number:
         return [number]
     names = names_read(before.pop().text.tree)
-    results = {name for name in names if is_result(space.get(name))}
-    makers = [one.cell for one in before if results & made_in(one.text.tree)]
+    results = {name for name in names if node_of(space.get(name)) is not None}
+    makers = [place.cell for place in before if results & made_in(place.text.tree)]
     return [*makers[-1:], number]
-
-
-def is_result(thing: Any) -> bool:
-    return is_tensor(thing) and node_of(thing) is not None
 
 
 def cells(numbers: list[int]) -> str:
     word = each(numbers, "cell", "cells")
-    return f"{word} {' and '.join(f'[{one}]' for one in numbers)}"
+    return f"{word} {' and '.join(f'[{number}]' for number in numbers)}"
 
 
 def offer(error: BaseException, text: str) -> str:
@@ -226,7 +222,6 @@ def offer(error: BaseException, text: str) -> str:
 
 
 def found_again(facts: Facts, watch: Watch) -> Finding | None:
-    """Return what was seen that explains an error."""
     if facts.call is None or facts.spot is None:
         return None
     for form, explain in zip(FORMS, (edited, freed, lost), strict=True):
@@ -245,19 +240,21 @@ def maker(node: Any) -> Seen | None:
 
 def edited(facts: Facts, watch: Watch) -> Finding | None:
     """Tell which line edited a saved tensor, and which operation had saved it."""
-    for node in nodes_of(facts.call.roots):
+    for node in facts.call.nodes:
         _, places = spoilt_by([node])
         seen = maker(node)
-        edits = [one for place in places for one in watch.edits.get(place, ())]
-        later = next((one for one in edits if seen is None or one.order > seen.order), None)
-        spot = spot_at(facts, later)
-        if spot:
-            return edit_told(node, spot_at(facts, seen), later, spot)
+        later = []
+        for place in places:
+            for edit in watch.edits.get(place, ()):
+                if seen is None or edit.order > seen.order:
+                    later.append(edit)
+        if later and (spot := spot_at(facts, later[0])):
+            return finding_of_edit(node, spot_at(facts, seen), later[0], spot)
     return None
 
 
-def edit_told(node: Any, saver: Spot | None, edit: Seen, spot: Spot) -> Finding:
-    lines = list(dict.fromkeys(map(str, filter(None, (spot, saver)))))
+def finding_of_edit(node: Any, saver: Spot | None, edit: Seen, spot: Spot) -> Finding:
+    lines = texts_of(filter(None, (spot, saver)))
     word = "assign" if edit.word == "__setitem__" else edit.word
     remedy = instead_of_edit(word, edit.name or "y", spot.stmt)
     if ".step(" in str(spot):
@@ -272,19 +269,20 @@ def freed(facts: Facts, watch: Watch) -> Finding | None:
     own = perhaps_freed_by(facts.call, ())
     if own is None:
         return None
-    ids, nodes = set(map(id, own)), nodes_of(facts.call.roots)
-    gone = next((one for one in nodes if id(one) not in ids and is_freed(one)), None)
-    if gone is None:
-        return None
-    if spot := spot_at(facts, maker(gone)):
-        return finding("freed_here", [spot, facts.spot])
-    return found_in(facts) or finding("freed_elsewhere", [facts.spot], node=type_name(gone))
+    ids = set(map(id, own))
+    for node in facts.call.nodes:
+        if id(node) not in ids and is_freed(node):
+            if spot := spot_at(facts, maker(node)):
+                return finding("freed_here", [spot, facts.spot])
+            return found_in(facts) or finding("freed_elsewhere", [facts.spot], node=type_name(node))
+    return None
 
 
 def lost(facts: Facts, watch: Watch) -> Finding | None:
     """Tell at which line the value that backward() starts from left its graph."""
-    root = next((one for one in facts.call.roots if one in watch.lost), None)
-    seen = watch.left if root is None else watch.lost[root]
+    kind, seen = "lost_seen", watch.first_lost(facts.call.roots)
+    if seen is None:
+        kind, seen = "lost_before", watch.left
     spot = spot_at(facts, seen)
     if spot is None:
         return None
@@ -296,6 +294,5 @@ def lost(facts: Facts, watch: Watch) -> Finding | None:
         why, remedy = CUTS[word].why, CUTS[word].remedy
     if not seen.records:
         why = "grad mode is off there, so no graph is recorded"
-    kind = "lost_before" if root is None else "lost_seen"
     where = quoted(seen.name, "this line")
     return finding(kind, [spot], where=where, why=why, remedy=remedy)

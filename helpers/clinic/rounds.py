@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.looking.torch_private import is_a
-from helpers.clinic.earlier_lines import LOOPS, heads
+from helpers.clinic.earlier_lines import LOOPS, calls_in
 from helpers.clinic.facts import places
 from helpers.clinic.sources import Place
 from helpers.clinic.values import called, dotted, flat, mentions, nodes_in, set_by
@@ -50,31 +50,30 @@ def in_rounds(health: Any) -> list[Habit]:
 
     Only the newest such loop counts: an older one may be the same before it was mended.
     """
-    learning = {name for name, one in health.known.items() if is_a(one, LEARNING)}
+    learning = {name for name, thing in health.known.items() if is_a(thing, LEARNING)}
     later: set[str] = set()  # of those, what cells after the loop made anew
     for place in reversed(places(health.space)):
-        found, is_newest = [], False
+        results, is_newest = [], False
         for loop, body in loops(place.text.tree):
             if is_about(health, acts_in(body)):
                 is_newest = True
                 if later.isdisjoint(names_read(loop)):
-                    found += habits(place, loop, body)
+                    results += habits(place, loop, body)
         if is_newest:
-            return list(dict.fromkeys(found))
+            return list(dict.fromkeys(results))
         later |= learning & made_in(place.text.tree)
     return []
 
 
 def made_in(tree: ast.Module) -> set[str]:
-    """Return the names that a cell gives a value."""
     return {name for stmt, _ in flat(tree.body) for name in set_by(stmt)}
 
 
 def names_read(loop: ast.stmt) -> set[str]:
     """Return the names that a loop needs from before it."""
     names = nodes_in(loop, ast.Name)
-    made = {one.id for one in names if isinstance(one.ctx, ast.Store)}
-    return {one.id for one in names if isinstance(one.ctx, ast.Load)} - made
+    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return {node.id for node in names if isinstance(node.ctx, ast.Load)} - made
 
 
 def is_about(health: Any, acts: Iterable[Act]) -> bool:
@@ -106,8 +105,7 @@ def habits(place: Place, loop: ast.stmt, body: list) -> Iterator[Habit]:
     for habit in kept(place, body):
         if habit.name.partition(".")[0] not in local:
             yield habit
-    inner = {stmt for stmt, _ in body if isinstance(stmt, LOOPS)}
-    if all(inner.isdisjoint(act.block) for act in back):
+    if not any(isinstance(stmt, LOOPS) for act in back for stmt in act.block):
         yield from order(place, acts, body, isinstance(loop, ast.FunctionDef))
         for act in back_twice(acts, body):
             yield act.habit("back_twice", place)
@@ -118,7 +116,7 @@ def habits(place: Place, loop: ast.stmt, body: list) -> Iterator[Habit]:
 
 def names_bound(function: ast.FunctionDef, body: list) -> set[str]:
     """Return the names that belong to a function: a global of such a name is another thing."""
-    names = {one.arg for one in nodes_in(function.args, ast.arg)}
+    names = {argument.arg for argument in nodes_in(function.args, ast.arg)}
     for stmt, _ in body:
         if not grows(stmt):
             names.update(set_by(stmt))
@@ -127,7 +125,7 @@ def names_bound(function: ast.FunctionDef, body: list) -> set[str]:
 
 def acts_in(body: list) -> Iterator[Act]:
     for stmt, block in body:
-        for call in filter(is_call, heads(stmt)):
+        for call in calls_in(stmt):
             if kind := kind_of(call):
                 yield Act(kind, dotted(call), stmt, call, block)
 
@@ -161,26 +159,24 @@ def back_twice(acts: list[Act], body: list) -> Iterator[Act]:
     back = [act for act in acts if act.kind == "backward" and act.name]
     for first, second in pairwise(back):
         lines = range(first.stmt.lineno + 1, second.stmt.lineno + 1)
-        is_anew = any(one.lineno in lines and first.name in set_by(one) for one, _ in body)
+        is_anew = any(stmt.lineno in lines and first.name in set_by(stmt) for stmt, _ in body)
         if first.name == second.name and first.block == second.block and not is_anew:
             yield second
 
 
 def is_not_divided(back: Act, step: Act, body: list) -> bool:
     """Say whether gradients of several rounds are added up, and nothing divides the loss."""
-    is_each = not any(isinstance(one, ast.If) and nodes_in(one.test, ast.Mod) for one in step.block)
-    if is_each or len(back.block) >= len(step.block):
+    if len(back.block) >= len(step.block) or any(nodes_in(stmt, ast.Div) for stmt, _ in body):
         return False
-    return not any(nodes_in(stmt, ast.Div) for stmt, _ in body)
+    return any(isinstance(block, ast.If) and nodes_in(block.test, ast.Mod) for block in step.block)
 
 
 def empties(body: list) -> bool:
     """Say whether a loop empties gradients in another way: p.grad = None, or zero_()."""
-    return any(one.attr == "grad" for stmt, _ in body for one in nodes_in(stmt, ast.Attribute))
+    return any(node.attr == "grad" for stmt, _ in body for node in nodes_in(stmt, ast.Attribute))
 
 
 def grows(stmt: ast.stmt) -> bool:
-    """Say whether a statement puts something into a list."""
     if not isinstance(stmt, ast.Expr) or not is_call(stmt.value):
         return False
     func = stmt.value.func

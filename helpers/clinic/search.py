@@ -16,7 +16,7 @@ from itertools import pairwise
 from math import log
 
 from helpers.clinic.catalogue import book
-from helpers.clinic.entries import Entry, entries
+from helpers.clinic.entries import Entry, entries, of_section
 
 MOST = 3  # entries that a search shows
 COMMON = set(book().common.split())
@@ -57,7 +57,7 @@ def search(text: str) -> list[Entry]:
     meant = list(map(meanings, dict.fromkeys(typed)))
     pairs = set(_features(decisive(text))) - set(map(stem, typed))
     needed = coverage_needed(meant, is_message(text))
-    points = {one.entry: score(meant, pairs, one, needed) for one in indexed()}
+    points = {index.entry: score(meant, pairs, index, needed) for index in indexed()}
     least = NEAR_BEST * max(points.values())
     chosen = [entry for entry in points if points[entry] and points[entry] >= least]
     ranked = sorted(chosen, key=points.get, reverse=True)
@@ -68,22 +68,22 @@ def messages_in(text: str) -> list[Entry]:
     """Return the errors and warnings whose message a text holds, the longest first."""
     whole = normal(text)
     longest = {}
-    for one in indexed():
-        if one.entry.section in ("error", "warning"):
-            longest[one.entry] = max([len(name) for name in one.names if name in whole], default=0)
+    for index in indexed():
+        if index.entry.section in ("error", "warning"):
+            lengths = [len(name) for name in index.names if name in whole]
+            longest[index.entry] = max(lengths, default=0)
     return sorted(filter(longest.get, longest), key=longest.get, reverse=True)
 
 
 def is_message(text: str) -> bool:
-    """Say whether a text looks like one that an error or a warning gave."""
     return RAISED.search(text) is not None
 
 
 def nearest(text: str, count: int = 3) -> list[Entry]:
     """Return the terms whose names are most like a text."""
     asked = normal(text)[:100]
-    terms = [one for one in entries() if one.section == "term"]
-    alike = {one: SequenceMatcher(None, asked, normal(one.name), False).ratio() for one in terms}
+    terms = of_section("term")
+    alike = {term: SequenceMatcher(None, asked, normal(term.name), False).ratio() for term in terms}
     return sorted(alike, key=alike.get, reverse=True)[:count]
 
 
@@ -119,7 +119,6 @@ def stem(word: str) -> str:
 
 @cache
 def indexed() -> tuple[Index, ...]:
-    """Return all entries as they are searched."""
     return tuple(map(_index, entries()))
 
 
@@ -147,8 +146,8 @@ def _features(text: str) -> Iterator[str]:
 def frequencies() -> dict[str, int]:
     """Return in how many entries each stem and each pair stands."""
     counts: dict[str, int] = {}
-    for one in indexed():
-        for feature in one.weights:
+    for index in indexed():
+        for feature in index.weights:
             counts[feature] = counts.get(feature, 0) + 1
     return counts
 
@@ -162,15 +161,15 @@ def rarity(feature: str) -> float:
 def meanings(word: str) -> dict[str, float]:
     """Return the stems that a word may mean, and how much each counts; the first is its own."""
     own = stem(word)
-    found = {own: 1.0}
+    forms = {own: 1.0}
     for same in map(stem, words_of(synonyms().get(own, ""))):
-        found.setdefault(same, SAME)
-    if own not in frequencies() and len(found) == 1 and len(word) > 3:
-        near = [one for one in frequencies() if one[0] == word[0] and " " not in one]
-        longer = [one for one in near if one.startswith(own)]
-        for one in longer[:1] or get_close_matches(own, near, n=1, cutoff=CLOSE):
-            found[one] = ALIKE
-    return found
+        forms.setdefault(same, SAME)
+    if own not in frequencies() and len(forms) == 1 and len(word) > 3:
+        near = [known for known in frequencies() if known[0] == word[0] and " " not in known]
+        longer = [known for known in near if known.startswith(own)]
+        for known in longer[:1] or get_close_matches(own, near, n=1, cutoff=CLOSE):
+            forms[known] = ALIKE
+    return forms
 
 
 @cache
@@ -187,30 +186,30 @@ def subject() -> frozenset[str]:
 
 def coverage_needed(meant: list[dict[str, float]], is_message: bool) -> float:
     """Return how much of what was typed an entry must speak of, as a part of 1."""
-    if any(not subject().isdisjoint(forms) for forms in meant):
+    if not subject().isdisjoint(set().union(*meant)):
         return ENOUGH
     return MORE_THAN_ALL if is_message else MOSTLY
 
 
-def score(meant: list[dict[str, float]], pairs: set[str], one: Index, needed: float) -> float:
+def score(meant: list[dict[str, float]], pairs: set[str], index: Index, needed: float) -> float:
     """Return how well an entry answers; 0 where it does not."""
     points, covered, whole = 0.0, 0.0, 0.0
     for forms in meant:
-        best = max(_points(form, one) * factor for form, factor in forms.items())
+        best = max(_points(form, index) * factor for form, factor in forms.items())
         rareness = next((rarity(form) for form in forms if form in frequencies()), UNKNOWN)
         points, whole = points + best, whole + rareness
         if best:
             covered += rareness
     if not covered or covered < needed * whole:
         return 0.0
-    points += PAIR * sum(_points(pair, one) for pair in pairs)
-    if one.entry.section == "term":
+    points += PAIR * sum(_points(pair, index) for pair in pairs)
+    if index.entry.section == "term":
         points *= TERM
     return points
 
 
-def _points(feature: str, one: Index) -> float:
-    weight = one.weights.get(feature)
+def _points(feature: str, index: Index) -> float:
+    weight = index.weights.get(feature)
     return rarity(feature) * weight / (weight + 1) if weight else 0.0
 
 
@@ -220,13 +219,13 @@ def _named(text: str, meant: list[dict[str, float]]) -> list[Entry]:
     known = [forms for forms in meant if not frequencies().keys().isdisjoint(forms)]
     if not meant or 2 * len(known) < len(meant):
         return []
-    found = []
-    for one in indexed():
-        others = [len(name) - len(known) for name in one.named if _bears(name, known)]
-        if others and (min(others) <= 0 or one.entry.section == "term"):
-            is_spelt_so = asked in [name.removesuffix("()") for name in one.names]
-            found.append((not is_spelt_so, min(others), one.entry))
-    return [entry for _, _, entry in sorted(found, key=lambda row: row[:2])]
+    ranks: dict[Entry, tuple[bool, int]] = {}
+    for index in indexed():
+        others = [len(name) - len(known) for name in index.named if _bears(name, known)]
+        if others and (min(others) <= 0 or index.entry.section == "term"):
+            is_spelt_so = asked in [name.removesuffix("()") for name in index.names]
+            ranks[index.entry] = (not is_spelt_so, min(others))
+    return sorted(ranks, key=ranks.get)
 
 
 def _bears(name: frozenset[str], known: list[dict[str, float]]) -> bool:

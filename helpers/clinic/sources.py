@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -27,7 +28,6 @@ class Place:
     cell: int = 0
 
     def line(self, stmt: ast.stmt) -> str:
-        """Return where a statement stands and its first line."""
         return f"{self.where(stmt)}: {code(self.words(stmt))}"
 
     def where(self, stmt: ast.stmt) -> str:
@@ -64,33 +64,42 @@ def body_of(made: CodeType, cells: tuple[str, ...]) -> tuple[Place, Any] | None:
 
 def around(module: ast.Module, number: int) -> Any:
     """Return the innermost function that a line stands in, or else the module."""
-    functions = [one for one in ast.walk(module) if isinstance(one, ast.FunctionDef)]
-    inside = [one for one in functions if one.lineno < number <= one.end_lineno]
-    return max(inside, key=lambda one: one.lineno, default=module)
+    innermost: Any = module
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef) and node.lineno < number <= node.end_lineno:
+            innermost = node
+    return innermost
 
 
 def is_as_it_ran(made: CodeType, number: int) -> bool:
     """Say whether the text of a line is the one that ran: a cell's is, a file may be edited since."""
     if not os.path.isfile(made.co_filename):
         return True
-    lines = tuple([line.rstrip("\r\n") for line in lines_of(made.co_filename)])
     try:
-        return runs(lines, number, made)
+        return runs(stripped(lines_of(made.co_filename)), number, made)
     except (SyntaxError, ValueError):
         return False
 
 
 @lru_cache(maxsize=256)
 def place_of(lines: tuple[str, ...], cells: tuple[str, ...]) -> Place | None:
-    bare = [line.rstrip("\r\n") for line in lines]
-    if not bare:
+    if not lines:
         return None
     try:
-        text = Text(bare)
+        text = Text(lines)
     except (SyntaxError, ValueError):
         return None
-    same = [nr for nr, cell in enumerate(cells) if cell.splitlines() == bare]
-    return Place(text, max(same, default=0))
+    return Place(text, max(cells_with(lines, cells), default=0))
+
+
+def cells_with(lines: Sequence[str], cells: Sequence[str]) -> set[int]:
+    """Return the numbers of the cells that have the same lines, if there are lines."""
+    wanted = list(stripped(lines))
+    return {nr for nr, cell in enumerate(cells) if wanted and cell.splitlines() == wanted}
+
+
+def stripped(lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple([line.rstrip("\r\n") for line in lines])
 
 
 def cells_in(space: dict[str, Any]) -> tuple[str, ...]:
@@ -102,9 +111,9 @@ def cells_in(space: dict[str, Any]) -> tuple[str, ...]:
 
 def cells_before(cells: tuple[str, ...]) -> list[Place]:
     """Return the sources of cells, in order, those that can be read."""
-    found = []
+    places = []
     for order, cell in enumerate(cells):
         place = place_of(tuple(cell.splitlines()), ())
         if place is not None:
-            found.append(Place(place.text, order))
-    return found
+            places.append(Place(place.text, order))
+    return places

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -27,6 +27,8 @@ MOST_EVENTS = 300
 MOST_LOOPED = 30  # modules of one loop
 MOST_ENTRIES = 100  # of one list or dict
 MODES = {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled"}
+NO_EDITS = {"requires_grad_", "retain_grad_", "detach_", "share_memory_", "rename_"}
+Ids = frozenset[int]  # of the tensors that ask for gradients and that a value comes from
 BUILTINS = {"float": "float()", "int": "int()"}
 ABOUT = {"shape", "size", "dtype", "device", "ndim", "dim", "numel", "len", "grad", "range"}
 ABOUT |= {"zeros_like", "ones_like", "rand_like", "randn_like", "isnan", "isfinite", "print"}
@@ -45,8 +47,23 @@ class Event:
     place: Place
     stmt: ast.stmt
     name: str
-    ids: frozenset[int] = frozenset()
+    ids: Ids = frozenset()
     loops: tuple[ast.stmt, ...] = ()
+
+    def __str__(self) -> str:
+        return self.place.line(self.stmt)
+
+
+class Placed(NamedTuple):
+    """Hold a statement of a source, and the compound ones that it stands in."""
+
+    stmt: ast.stmt
+    blocks: tuple[ast.stmt, ...]
+    place: Place
+
+    @property
+    def loops(self) -> list[ast.stmt]:
+        return [block for block in self.blocks if isinstance(block, (ast.For, ast.While))]
 
     def __str__(self) -> str:
         return self.place.line(self.stmt)
@@ -61,12 +78,20 @@ class Scope:
     """
 
     place: Place
-    body: list[tuple[ast.stmt, tuple[ast.stmt, ...], Place]]
+    body: list[Placed]
     space: dict[str, Any]
-    given: dict[str, frozenset[int]] = field(default_factory=dict)
-    inner: dict[str, frozenset[int]] = field(default_factory=dict)
+    given: dict[str, Ids] = field(default_factory=dict)
+    inner: dict[str, Ids] = field(default_factory=dict)
     modes: tuple[str, ...] = ()
     is_live: bool = False
+
+    def made_at(self, name: str, stop: int) -> Placed | None:
+        """Return the last statement before number `stop` that gave a name its value."""
+        for row in reversed(self.body[:stop]):
+            is_made = isinstance(row.stmt, (ast.Assign, ast.AnnAssign, ast.For))
+            if is_made and name in set_by(row.stmt):
+                return row
+        return None
 
 
 def flat(body: Sequence[ast.stmt], blocks: tuple[ast.stmt, ...] = ()) -> Iterator[tuple]:
@@ -78,9 +103,9 @@ def flat(body: Sequence[ast.stmt], blocks: tuple[ast.stmt, ...] = ()) -> Iterato
                 yield from flat(inner, (*blocks, stmt))
 
 
-def placed(body: Sequence[ast.stmt], place: Place) -> list[tuple]:
+def placed(body: Sequence[ast.stmt], place: Place) -> list[Placed]:
     """Return the statements of a source in order, as a scope holds them."""
-    return [(stmt, blocks, place) for stmt, blocks in flat(body)]
+    return [Placed(stmt, blocks, place) for stmt, blocks in flat(body)]
 
 
 def dotted(expr: ast.AST | None) -> str:
@@ -107,13 +132,16 @@ def first_given(call: ast.Call) -> str:
     return next(map(dotted, call.args), "")
 
 
+def keywords_of(call: ast.Call) -> dict[str | None, ast.expr]:
+    """Return the expressions that a call gives by name; None is the key of `**more`."""
+    return {keyword.arg: keyword.value for keyword in call.keywords}
+
+
 def nodes_in(tree: ast.AST, kind: Any) -> list[Any]:
-    """Return the syntax nodes of a kind in a tree."""
-    return [one for one in ast.walk(tree) if isinstance(one, kind)]
+    return [node for node in ast.walk(tree) if isinstance(node, kind)]
 
 
 def set_by(stmt: ast.stmt) -> list[str]:
-    """Return the names that a statement gives a value to."""
     return [name for name, _ in targets(stmt)]
 
 
@@ -146,13 +174,11 @@ def paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     if not isinstance(target, (ast.Tuple, ast.List)):
         yield dotted(target), value
         return
-    parts = target.elts
-    if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(parts):
-        for one, other in zip(parts, value.elts, strict=True):
-            yield from paired(one, other)
-        return
-    for one in parts:
-        yield from paired(one, value)
+    values = [value] * len(target.elts)
+    if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(values):
+        values = value.elts
+    for part, its_value in zip(target.elts, values, strict=True):
+        yield from paired(part, its_value)
 
 
 class Values:
@@ -160,12 +186,12 @@ class Values:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.came: set[int] = set()  # what the statements that were followed come from
+        self.sources: set[int] = set()  # what the statements that were followed come from
         self.is_sure = True  # that every function which was called is known
         self._busy: set[tuple[int, str, int]] = set()
-        self._done: dict[tuple[int, str, int], frozenset[int]] = {}
+        self._done: dict[tuple[int, str, int], Ids] = {}
         self._depth = 0
-        self._here: list[tuple[Place, ast.stmt]] = []
+        self._here: list[Placed] = []
         self._kinds: dict[type, Any] = {
             ast.Call: self._call,
             ast.Attribute: self._attribute,
@@ -174,9 +200,12 @@ class Values:
         for kind in (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp):
             self._kinds[kind] = self._comprehension
 
-    def of(self, scope: Scope, expr: ast.AST, stop: int) -> frozenset[int]:
-        """Return the ids of the tensors that ask for gradients and that a value comes from, with
-        all of its way recorded; `stop` is the number of the statement that uses it.
+    def of_kind(self, kind: str) -> list[Event]:
+        return [event for event in self.events if event.kind == kind]
+
+    def of(self, scope: Scope, expr: ast.AST, stop: int) -> Ids:
+        """Return what a value comes from, and record all of its way; `stop` is the number of the
+        statement that uses it.
         """
         if isinstance(expr, ast.Name):
             return self._name(scope, expr.id, stop)
@@ -185,13 +214,13 @@ class Values:
         if isinstance(expr, ast.Subscript):
             return self.of(scope, expr.value, stop)
         if isinstance(expr, ast.Compare):
-            return self._cut(scope, "compare", expr, self._all(scope, expr, stop))
+            return self._cut("compare", expr, self._all(scope, expr, stop))
         follow = self._kinds.get(type(expr), self._all)
         return follow(scope, expr, stop)
 
-    def _arithmetic(self, scope: Scope, expr: ast.BinOp, stop: int) -> frozenset[int]:
+    def _arithmetic(self, scope: Scope, expr: ast.BinOp, stop: int) -> Ids:
         word = type(expr.op).__name__
-        came = self._all(scope, expr, stop)
+        ids = self._all(scope, expr, stop)
         is_difference = word == "Sub" and not self._is_number(scope, expr.right)
         if is_difference or word == "Div" or (word == "Pow" and is_root(expr.right)):
             side = expr.left
@@ -200,8 +229,8 @@ class Values:
             name = self._operand(side)
             if is_difference and not isinstance(side, (ast.Name, ast.Attribute)):
                 name = ""
-            self._note("op", word, name, came)
-        return came
+            self._note("op", word, name, ids)
+        return ids
 
     def _is_number(self, scope: Scope, expr: ast.AST) -> bool:
         """Say whether an expression is made of plain numbers alone."""
@@ -211,40 +240,37 @@ class Values:
             return isinstance(expr.value, (int, float))
         return isinstance(self.thing(scope, expr), (int, float))
 
-    def at(self, scope: Scope, expr: ast.AST, nr: int) -> frozenset[int]:
-        """Follow an expression that stands in a statement."""
-        stmt, _, place = scope.body[nr]
-        self._here.append((place, stmt))
-        found = self.of(scope, expr, nr)
+    def at(self, scope: Scope, expr: ast.AST, nr: int) -> Ids:
+        self._here.append(scope.body[nr])
+        ids = self.of(scope, expr, nr)
         self._here.pop()
-        return found
+        return ids
 
     def statement(self, scope: Scope, nr: int) -> None:
-        """Follow all that a statement reads."""
-        stmt = scope.body[nr][0]
+        stmt = scope.body[nr].stmt
         for name, value in targets(stmt):
             self._statement(scope, nr, name, value)
         for child in ast.iter_child_nodes(stmt):
             if isinstance(child, ast.expr):
-                self.came |= self.at(scope, child, nr)
+                self.sources |= self.at(scope, child, nr)
 
-    def _all(self, scope: Scope, expr: ast.AST, stop: int) -> frozenset[int]:
-        found: frozenset[int] = frozenset()
+    def _all(self, scope: Scope, expr: ast.AST, stop: int) -> Ids:
+        ids: Ids = frozenset()
         for child in ast.iter_child_nodes(expr):
             if isinstance(child, (ast.expr, ast.keyword, ast.comprehension)):
-                found |= self.of(scope, child, stop)
-        return found
+                ids |= self.of(scope, child, stop)
+        return ids
 
-    def _comprehension(self, scope: Scope, expr: Any, stop: int) -> frozenset[int]:
+    def _comprehension(self, scope: Scope, expr: Any, stop: int) -> Ids:
         inner = dict(scope.inner)
         for part in expr.generators:
-            came = self.of(scope, part.iter, stop)
-            inner |= {node.id: came for node in nodes_in(part.target, ast.Name)}
-        within = replace(scope, inner=inner)
-        made = expr.value if isinstance(expr, ast.DictComp) else expr.elt
-        return self.of(within, made, stop)
+            ids = self.of(scope, part.iter, stop)
+            for node in nodes_in(part.target, ast.Name):
+                inner[node.id] = ids
+        element = expr.value if isinstance(expr, ast.DictComp) else expr.elt
+        return self.of(replace(scope, inner=inner), element, stop)
 
-    def _name(self, scope: Scope, name: str, stop: int) -> frozenset[int]:
+    def _name(self, scope: Scope, name: str, stop: int) -> Ids:
         if name in scope.inner:
             return scope.inner[name]
         key = (id(scope.body), name, stop)
@@ -253,22 +279,22 @@ class Values:
         if key in self._done:
             return self._done[key]
         self._busy.add(key)
-        found, is_bound = self._bindings(scope, name, stop)
+        ids, is_bound = self._bindings(scope, name, stop)
         self._busy.discard(key)
         thing = scope.space.get(name)
         if is_bound and scope.is_live and is_tensor(thing) and read(thing, "is_leaf"):
-            found |= ids_of(thing)  # whatever line made it, gradients end there
+            ids |= ids_of(thing)  # whatever line made it, gradients end there
         if not is_bound:
-            found = scope.given.get(name, ids_of(thing))
-        self._done[key] = found
-        return found
+            ids = scope.given.get(name, ids_of(thing))
+        self._done[key] = ids
+        return ids
 
-    def _bindings(self, scope: Scope, name: str, stop: int) -> tuple[frozenset[int], bool]:
+    def _bindings(self, scope: Scope, name: str, stop: int) -> tuple[Ids, bool]:
         """Return what the statements before `stop`, that give a name its value, make of it."""
-        found, is_bound = frozenset(), False
+        ids, is_bound = frozenset(), False
         loops = set()
         if stop < len(scope.body):
-            loops = {one for one in scope.body[stop][1] if isinstance(one, (ast.For, ast.While))}
+            loops.update(scope.body[stop].loops)
         for nr in range(len(scope.body) - 1, -1, -1):
             stmt, blocks, _ = scope.body[nr]
             is_later = nr >= stop
@@ -278,119 +304,110 @@ class Values:
                 if target != name:
                     continue
                 is_bound = True
-                found |= self._statement(scope, nr, name, value)
+                ids |= self._statement(scope, nr, name, value)
                 is_whole = isinstance(stmt, ast.Assign) and not holds_subscript(stmt, name)
-                same = {one for one in blocks if not isinstance(one, (ast.With, ast.Try))}
+                same = {block for block in blocks if not isinstance(block, (ast.With, ast.Try))}
                 if is_whole and not is_later and same <= loops:
-                    return found, True
-        return found, is_bound
+                    return ids, True
+        return ids, is_bound
 
-    def _statement(self, scope: Scope, nr: int, name: str, value: ast.expr) -> frozenset[int]:
-        stmt, blocks, place = scope.body[nr]
-        self._here.append((place, stmt))
-        found = self.of(scope, value, nr)
+    def _statement(self, scope: Scope, nr: int, name: str, value: ast.expr) -> Ids:
+        stmt = scope.body[nr].stmt
+        self._here.append(scope.body[nr])
+        ids = self.of(scope, value, nr)
         if isinstance(stmt, ast.AugAssign):
-            before = self._name(scope, name, nr)
+            ids |= self._name(scope, name, nr)
             if isinstance(stmt.op, ast.Div):
                 self._note("op", "Div", name, frozenset())
-            self._note("edit", type(stmt.op).__name__, name, found | before)
-            found |= before
+            self._note("edit", type(stmt.op).__name__, name, ids)
         if isinstance(stmt, ast.Assign):
             if holds_subscript(stmt, name):
-                found |= self._name(scope, name, nr)
-                self._note("edit", "assign", name, found)
+                ids |= self._name(scope, name, nr)
+                self._note("edit", "assign", name, ids)
             else:
-                self._carried(scope, nr, found)
-        found = self._under_modes(scope, blocks, value, found, name)
+                self._carried(scope, nr, ids)
+        ids = self._under_modes(scope, value, ids, name)
         self._here.pop()
-        return found
-
-    def _under_modes(
-        self, scope: Scope, blocks: Any, expr: ast.expr, ids: frozenset[int], name: str = ""
-    ) -> frozenset[int]:
-        for mode in (*modes_of(blocks), *scope.modes):
-            if mode == "enable_grad":
-                break
-            ids = self._cut(scope, mode, expr, ids, name)
         return ids
 
-    def _carried(self, scope: Scope, nr: int, ids: frozenset[int]) -> None:
+    def _under_modes(self, scope: Scope, expr: ast.expr, ids: Ids, name: str = "") -> Ids:
+        for mode in (*modes_of(self._here[-1].blocks), *scope.modes):
+            if mode == "enable_grad":
+                break
+            ids = self._cut(mode, expr, ids, name)
+        return ids
+
+    def _carried(self, scope: Scope, nr: int, ids: Ids) -> None:
         """Note which names a statement hands from round to round."""
-        for name, value in targets(scope.body[nr][0]):
-            if not mentions(value, name):
-                continue
-            loops = carrying_loops(scope, nr, name)
-            if loops:
+        for name, value in targets(scope.body[nr].stmt):
+            if mentions(value, name) and (loops := carrying_loops(scope, nr, name)):
                 self._note("carry", "", name, ids, loops)
 
-    def _attribute(self, scope: Scope, expr: ast.Attribute, stop: int) -> frozenset[int]:
+    def _attribute(self, scope: Scope, expr: ast.Attribute, stop: int) -> Ids:
         if expr.attr in ABOUT:
             return frozenset()
         if expr.attr == "data":
-            return self._cut(scope, "data", expr.value, self.of(scope, expr.value, stop))
+            return self._cut("data", expr.value, self.of(scope, expr.value, stop))
         path = dotted(expr)
         thing = self.thing(scope, expr)
-        if path and any(path in set_by(one[0]) for one in scope.body):
+        if path and any(path in set_by(stmt) for stmt, _, _ in scope.body):
             return self._name(scope, path, stop) or ids_of(thing)
         if is_tensor(thing):
             return ids_of(thing)
         return self.of(scope, expr.value, stop)
 
-    def _call(self, scope: Scope, call: ast.Call, stop: int) -> frozenset[int]:
+    def _call(self, scope: Scope, call: ast.Call, stop: int) -> Ids:
         func = call.func
         is_method = isinstance(func, ast.Attribute)
         word = called(call)
         thing = self.thing(scope, func)
-        given = [self.of(scope, one, stop) for one in call.args]
-        named = {one.arg: self.of(scope, one.value, stop) for one in call.keywords}
-        came = frozenset().union(*given, *named.values())
+        given = [self.of(scope, argument, stop) for argument in call.args]
+        named = {keyword.arg: self.of(scope, keyword.value, stop) for keyword in call.keywords}
+        ids = frozenset().union(*given, *named.values())
         if thing is torch.autograd.grad:
-            return self._cut(scope, cut_by(call, thing), call, came)
+            return self._cut(cut_by(call, thing), call, ids)
         if word in ABOUT:
             return frozenset()
-        things = self._looped(scope, func) or [thing]
-        made = [self._learners(scope, one, call, given, named) for one in things]
-        if None not in made:
-            return frozenset().union(*made)
-        is_theirs = isinstance(thing, FunctionType) and is_users(thing.__code__.co_filename)
+        callees = self._looped(scope, func) or [thing]
+        results = [self._learners(callee, call, given, named) for callee in callees]
+        if None not in results:
+            return frozenset().union(*results)
+        is_function = isinstance(thing, FunctionType)
+        is_theirs = is_function and is_users(thing.__code__.co_filename)
+        is_torchs = is_function and str(thing.__module__).startswith("torch")
         self.is_sure = self.is_sure and (is_method or thing is not None) and not is_theirs
-        if is_method and not is_torch(thing):
-            came |= self.of(scope, func.value, stop)
-        self._edits_by_call(call, word, came)
-        self._note("op", word, self._operand(call), came)
-        return self._cut(scope, cut_by(call, thing), call, came)
+        if is_method and not is_torchs:
+            ids |= self.of(scope, func.value, stop)
+        self._edits_by_call(call, word, ids)
+        self._note("op", word, self._operand(call), ids)
+        return self._cut(cut_by(call, thing), call, ids)
 
-    def _edits_by_call(self, call: ast.Call, word: str, came: frozenset[int]) -> None:
+    def _edits_by_call(self, call: ast.Call, word: str, ids: Ids) -> None:
         first = first_given(call)
         if word.endswith("_") and not word.endswith("__") and word not in NO_EDITS:
-            self._note("edit", word, dotted(call) or first, came)
-        for one in call.keywords:
-            if one.arg == "inplace" and getattr(one.value, "value", False) is True:
-                self._note("edit", word, first, came)
+            self._note("edit", word, dotted(call) or first, ids)
+        if getattr(keywords_of(call).get("inplace"), "value", False) is True:
+            self._note("edit", word, first, ids)
 
-    def _module(
-        self, scope: Scope, module: Any, given: list, named: dict, came: frozenset[int]
-    ) -> frozenset[int]:
+    def _module(self, module: Any, given: list, named: dict, ids: Ids) -> Ids:
         forward = type(module).__dict__.get("forward") or getattr(type(module), "forward", None)
-        made = self._run(forward, [frozenset(), *given], named, module)
-        if made is not None:
-            return made
-        self._note("op", type(module).__name__, "", came)
-        found = came | ids_of(module)
+        result = self._run(forward, [frozenset(), *given], named, module)
+        if result is not None:
+            return result
+        self._note("op", type(module).__name__, "", ids)
+        ids |= ids_of(module)
         for part in modules_in(module):
-            found |= self._module(scope, part, [found], {}, found)
-        return found
+            ids |= self._module(part, [ids], {}, ids)
+        return ids
 
-    def _learners(
-        self, scope: Scope, thing: Any, call: ast.Call, given: list, named: dict
-    ) -> frozenset[int] | None:
+    def _learners(self, thing: Any, call: ast.Call, given: list, named: dict) -> Ids | None:
         """Follow a call of a module, or of a function or method of the learner's; else None."""
         if is_module(thing):
-            came = frozenset().union(*given, *named.values())
+            ids = frozenset().union(*given, *named.values())
             for path, part in inplace_parts(thing):
                 name = "" if path else first_given(call)
-                self._note("edit", type(part).__name__, name, came)
-            return self._module(scope, thing, given, named, came)
+                self._note("edit", type(part).__name__, name, ids)
+            return self._module(thing, given, named, ids)
         if isinstance(thing, MethodType):
             owner = thing.__self__
             if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
@@ -398,21 +415,18 @@ class Values:
             return self._run(thing.__func__, [frozenset(), *given], named, owner)
         return self._run(thing, given, named) if isinstance(thing, FunctionType) else None
 
-    def _run(
-        self, function: Any, given: list, named: dict, owner: Any = None
-    ) -> frozenset[int] | None:
+    def _run(self, function: Any, given: list, named: dict, owner: Any = None) -> Ids | None:
         """Follow what a function of the learner's returns; None where it is not theirs."""
-        found = place_of_function(function)
-        if found is None or self._depth > DEEPEST:
+        source = place_of_function(function)
+        if source is None or self._depth > DEEPEST:
             return None
-        place, tree = found
-        names = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args)]
+        place, tree = source
+        names = [argument.arg for argument in (*tree.args.posonlyargs, *tree.args.args)]
         known = dict.fromkeys(names, frozenset())
         known.update(zip(names, given, strict=False))
         known.update(named)
-        for one in (tree.args.vararg, tree.args.kwarg):
-            if one is not None:
-                known[one.arg] = frozenset().union(*given, *named.values())
+        for argument in filter(None, (tree.args.vararg, tree.args.kwarg)):
+            known[argument.arg] = frozenset().union(*given, *named.values())
         space = {**function.__globals__, **closure_of(function)}
         if owner is not None and names:
             known.pop(names[0], None)
@@ -421,16 +435,16 @@ class Values:
         modes = tuple(filter(None, map(mode_of, tree.decorator_list)))
         return self._returned(Scope(place, body, space, known, {}, modes))
 
-    def _returned(self, scope: Scope) -> frozenset[int]:
+    def _returned(self, scope: Scope) -> Ids:
         self._depth += 1
-        found: frozenset[int] = frozenset()
-        for nr, (stmt, blocks, place) in reversed(list(enumerate(scope.body))):
-            if value := handed_out(stmt):
-                self._here.append((place, stmt))
-                found |= self._under_modes(scope, blocks, value, self.of(scope, value, nr))
+        ids: Ids = frozenset()
+        for nr, row in reversed(list(enumerate(scope.body))):
+            if value := handed_out(row.stmt):
+                self._here.append(row)
+                ids |= self._under_modes(scope, value, self.of(scope, value, nr))
                 self._here.pop()
         self._depth -= 1
-        return found
+        return ids
 
     def thing(self, scope: Scope, expr: ast.AST) -> Any:
         """Return what a name or an attribute stands for now, without running anything; else None."""
@@ -454,9 +468,7 @@ class Values:
                     return modules[:MOST_LOOPED]
         return []
 
-    def _cut(
-        self, scope: Scope, word: str, expr: ast.AST, ids: frozenset[int], name: str = ""
-    ) -> frozenset[int]:
+    def _cut(self, word: str, expr: ast.AST, ids: Ids, name: str = "") -> Ids:
         if not word:
             return ids
         if ids:
@@ -475,11 +487,10 @@ class Values:
         inner = map(self._operand, ast.iter_child_nodes(expr))
         return next(filter(None, inner), "")
 
-    def _note(
-        self, kind: str, word: str, name: str, ids: frozenset[int], loops: tuple = ()
-    ) -> None:
+    def _note(self, kind: str, word: str, name: str, ids: Ids, loops: tuple = ()) -> None:
         if self._here and len(self.events) < MOST_EVENTS:
-            event = Event(kind, word, *self._here[-1], visible(name), ids, loops)
+            stmt, _, place = self._here[-1]
+            event = Event(kind, word, place, stmt, visible(name), ids, loops)
             if event not in self.events:
                 self.events.append(event)
 
@@ -508,27 +519,20 @@ def is_root(power: ast.expr) -> bool:
     return not isinstance(power, ast.Constant) or power.value < 1
 
 
-NO_EDITS = {"requires_grad_", "retain_grad_", "detach_", "share_memory_", "rename_"}
-
-
 def carrying_loops(scope: Scope, nr: int, name: str) -> tuple[ast.stmt, ...]:
     """Return the loops in which a statement gets a name's value from the round before: no line of
     such a loop sets the name first. An attribute lives longer than its function: then the
     statement itself stands for the rounds.
     """
-    setting = [one for one in scope.body[:nr] if name in set_by(one[0])]
+    setting = [row.blocks for row in scope.body[:nr] if name in set_by(row.stmt)]
     if "." in name and is_module(scope.space.get(name.partition(".")[0])):
-        return () if setting else (scope.body[nr][0],)
-    found = []
-    for loop in scope.body[nr][1]:
-        is_set = any(loop in one[1] for one in setting)
-        if isinstance(loop, (ast.For, ast.While)) and not is_set:
-            found.append(loop)
-    return tuple(found)
+        return () if setting else (scope.body[nr].stmt,)
+    around_setting = set().union(*setting)
+    return tuple([loop for loop in scope.body[nr].loops if loop not in around_setting])
 
 
 def holds_subscript(stmt: ast.Assign, name: str) -> bool:
-    return any(isinstance(one, ast.Subscript) and dotted(one) == name for one in stmt.targets)
+    return name in [dotted(target) for target in stmt.targets if isinstance(target, ast.Subscript)]
 
 
 def mentions(expr: ast.AST, name: str) -> bool:
@@ -537,19 +541,20 @@ def mentions(expr: ast.AST, name: str) -> bool:
 
 def is_kept(call: ast.Call, option: str) -> bool:
     """Say whether a call sets an option to anything but False."""
-    values = [one.value for one in call.keywords if one.arg in (option, None)]
-    return any(not isinstance(one, ast.Constant) or bool(one.value) for one in values)
+    for keyword in call.keywords:
+        is_false = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+        if keyword.arg in (option, None) and not is_false:
+            return True
+    return False
 
 
 def modes_of(blocks: Sequence[ast.stmt]) -> list[str]:
     """Return the grad modes that blocks set, the innermost first."""
-    found = []
+    modes = []
     for block in reversed(blocks):
         for item in reversed(getattr(block, "items", ())):
-            word = mode_of(item.context_expr)
-            if word:
-                found.append(word)
-    return found
+            modes.append(mode_of(item.context_expr))
+    return list(filter(None, modes))
 
 
 def mode_of(expr: ast.expr) -> str:
@@ -567,18 +572,14 @@ def inplace_parts(module: Any) -> Iterator[tuple[str, Any]]:
             yield path, part
 
 
-def is_torch(thing: Any) -> bool:
-    return isinstance(thing, FunctionType) and str(thing.__module__).startswith("torch")
-
-
 def closure_of(function: FunctionType) -> dict[str, Any]:
-    found = {}
+    variables = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         try:
-            found[name] = cell.cell_contents
+            variables[name] = cell.cell_contents
         except ValueError:  # not filled yet
             continue
-    return found
+    return variables
 
 
 def attribute(thing: Any, name: str) -> Any:
@@ -602,17 +603,16 @@ def of_class(thing: Any, name: str) -> Any:
     kind = thing if isinstance(thing, type) else type(thing)
     for base in type.__dict__["__mro__"].__get__(kind):
         if name in base.__dict__:
-            found = base.__dict__[name]
-            if isinstance(found, (staticmethod, classmethod)):
-                return found.__func__
-            if isinstance(found, FunctionType) and kind is not thing:
-                return MethodType(found, thing)
-            return found
+            member = base.__dict__[name]
+            if isinstance(member, (staticmethod, classmethod)):
+                return member.__func__
+            if isinstance(member, FunctionType) and kind is not thing:
+                return MethodType(member, thing)
+            return member
     return None
 
 
 def entry(thing: Any, key: Any) -> Any:
-    """Return an entry of a list, a dict, a Sequential or a ModuleList."""
     if is_module(thing):
         inner = attribute(thing, "_modules") or {}
         if type(key) is str:
@@ -624,7 +624,6 @@ def entry(thing: Any, key: Any) -> Any:
 
 
 def modules_in(thing: Any) -> list[Any]:
-    """Return the modules that a list, a ModuleList or another module has."""
     if is_module(thing):
         thing = list((attribute(thing, "_modules") or {}).values())
     if type(thing) in (list, tuple):
@@ -632,16 +631,15 @@ def modules_in(thing: Any) -> list[Any]:
     return []
 
 
-def ids_of(thing: Any) -> frozenset[int]:
+def ids_of(thing: Any) -> Ids:
     """Return the id of a tensor that requires grad, or those of the ones in a list or a model."""
     if is_tensor(thing) and read(thing, "requires_grad"):
         return frozenset([id(thing)])
+    inside: Sequence[Any] = ()
     if is_module(thing):
         inside = list(dict(parameters(thing)).values())
     elif type(thing) is dict:
         inside = list(thing.values())[:MOST_ENTRIES]
     elif type(thing) in (list, tuple):
         inside = thing[:MOST_ENTRIES]
-    else:
-        inside = ()
     return frozenset().union(*map(ids_of, inside))
