@@ -64,34 +64,29 @@ class Account:
     def now_moved(self) -> list[torch.Tensor]:
         """Return the parameters that the optimizer has now: asked once in a round."""
         if self.optimizer is None:
-            return [one for model in self.models for _, one in parameters(model)]
-        return [one for group in self.optimizer.param_groups for one in group["params"]]
+            return [parameter for model in self.models for _, parameter in parameters(model)]
+        return [tensor for group in self.optimizer.param_groups for tensor in group["params"]]
 
     def gradients(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Return the parameters that have a gradient, with it."""
-        found = []
-        for one in self.parameters:
-            grad = read(one, "grad")
-            if grad is not None:
-                found.append((one, grad))
-        return found
+        pairs = [(parameter, read(parameter, "grad")) for parameter in self.parameters]
+        return [pair for pair in pairs if pair[1] is not None]
 
     def note_gradients(self, now: int) -> int:
         """Notice which gradients are filled, and return how many; remember the first as it is."""
         have = self.gradients()
-        for one, grad in reversed(have):
-            self.since.setdefault(id(one), now)
-            self.reached.add(id(one))
+        for parameter, grad in reversed(have):
+            self.since.setdefault(id(parameter), now)
+            self.reached.add(id(parameter))
             self.marked = weakref.ref(grad), read(grad, "_version")
         return len(have)
 
     def before_backward(self) -> None:
         """Notice which gradients were emptied since the last look."""
-        for one in self.parameters:
-            grad = read(one, "grad")
-            is_old = self.since.get(id(one), NEVER) <= self.moved_at
+        for parameter in self.parameters:
+            grad = read(parameter, "grad")
+            is_old = self.since.get(id(parameter), NEVER) <= self.moved_at
             if grad is None or (is_old and is_zero(grad)):
-                self.since.pop(id(one), None)
+                self.since.pop(id(parameter), None)
 
     def after_backward(self, now: int, line: UsersLine | None) -> None:
         self.was_backward = True
@@ -105,8 +100,10 @@ class Account:
 
     def is_stale(self) -> bool:
         """Say whether gradients hold what was there before the last step, and more."""
-        old = [one for one in self.parameters if self.since.get(id(one), NEVER) <= self.moved_at]
-        return self.is_filled and any(read(one, "grad") is not None for one in old)
+        for parameter, _ in self.gradients():
+            if self.since.get(id(parameter), NEVER) <= self.moved_at:
+                return self.is_filled
+        return False
 
     def fault_at_step(self) -> str:
         """Return which mistake a step without a closure shows; "" if none."""
@@ -139,27 +136,25 @@ class Account:
         self.is_filled = self.was_backward = False
 
     def written(self) -> frozenset[int]:
-        """Return the parameters that were written to since this was last asked."""
         was = self.versions
-        self.versions = {id(one): read(one, "_version") for one in self.parameters}
+        self.versions = {id(tensor): read(tensor, "_version") for tensor in self.parameters}
         new = dict(self.versions.items() - was.items())
         return frozenset(new.keys() & was.keys())
 
     def some_numbers(self) -> list[Any]:
         """Return the first numbers of each parameter, since not every write is counted."""
-        return [one.detach().reshape(-1)[:SAMPLE].tolist() for one in self.parameters]
+        return [tensor.detach().reshape(-1)[:SAMPLE].tolist() for tensor in self.parameters]
 
     def never_reached(self, paths: dict[int, str]) -> list[str]:
         """Return the names of parameters that had no gradient at any step; others had."""
         names = []
-        for number, one in enumerate(self.parameters):
-            if self.reached and id(one) not in self.reached and read(one, "requires_grad"):
-                names.append(paths.get(id(one), f"parameter no. {number}"))
+        for number, tensor in enumerate(self.parameters):
+            if self.reached and id(tensor) not in self.reached and read(tensor, "requires_grad"):
+                names.append(paths.get(id(tensor), f"parameter no. {number}"))
         return names
 
 
 def is_zero(grad: torch.Tensor) -> bool:
-    """Say whether all numbers of a gradient are zero."""
     try:
         return not bool(grad.detach().any())
     except RuntimeError:  # a layout that cannot be asked

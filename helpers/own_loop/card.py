@@ -14,15 +14,14 @@ GROWS = 2  # times the nodes of the first look, from which on both are told
 
 
 def card_of(notes: Notes) -> Card:
-    """Return the card."""
     mistakes = notes.mistakes
     look = "right"
     if mistakes or notes.error or notes.fault or not notes.backwards:
         look = "partly"
-    if any(one.kind not in NOTES for one in mistakes):
+    if any(mistake.kind not in NOTES for mistake in mistakes):
         look = "wrong"
-    told = [f"  - {one.where}\t{one.sentence}" for one in mistakes]
-    lines = [*endings(notes), *told, *figures(notes)]
+    items = [f"  - {mistake.where}\t{mistake.sentence}" for mistake in mistakes]
+    lines = [*endings(notes), *items, *figures(notes)]
     text = [fold(bare(line.replace("\t", ". "))) for line in (f"{WORD}: {title(notes)}", *lines)]
     return Card(look, WORD, title(notes), "\n".join(lines), "\n".join(text))
 
@@ -59,7 +58,7 @@ def figures(notes: Notes) -> list[str]:
     lines = [moved(account, paths) for account in notes.moving if account.rounds]
     if notes.alive:
         lines.append(graphs(notes))
-    frozen = sum(not read(one, "requires_grad") for one in notes.by_hand.now_moved())
+    frozen = sum(not read(tensor, "requires_grad") for tensor in notes.by_hand.now_moved())
     if frozen:
         lines.append(f"{counted(frozen, 'parameter')} of the model: requires_grad=False.")
     return lines

@@ -15,10 +15,10 @@ import torch
 from autograd_graphs.looking.torch_private import is_plain, is_tensor, quietly, read
 from helpers.answers import listed
 from helpers.clinic.catalogue import DANGERS, Danger
-from helpers.clinic.failed_backward import met_nodes
+from helpers.clinic.failed_backward import met_nodes, walk_from
 from helpers.clinic.nans import dangerous, kind_of
 from helpers.own_loop.account import Account
-from helpers.own_loop.graphs import in_reach, span, walk_from
+from helpers.own_loop.graphs import in_reach, span
 from helpers.own_loop.mistakes import Notes
 from helpers.users_line import UsersLine, line_like
 
@@ -37,9 +37,7 @@ class Finite:
         self._loss: tuple[UsersLine | None, dict[str, str]] | None = None  # that was not
         self._by_hand: dict[str, torch.Tensor] = {}  # gradients, where no step will be seen
 
-    def look_at_loss(
-        self, frame: FrameType | None, line: UsersLine | None, roots: list[Any]
-    ) -> None:
+    def look_at_loss(self, frame: Any, line: UsersLine | None, roots: list[Any]) -> None:
         """Look at the loss before a backward(), as long as its graph is whole."""
         if self.is_found:
             return
@@ -66,7 +64,7 @@ class Finite:
             return f"{known.why}. {known.remedy[0].upper()}{known.remedy[1:]}."
         if abs(self._last or 0) > LARGE:
             return GROWN
-        spoilt = [name for name, one in in_reach(frame) if is_data(one) and has_nan(one)]
+        spoilt = [name for name, thing in in_reach(frame) if is_data(thing) and has_nan(thing)]
         return f"There is a NaN in {listed(spoilt)}." if spoilt else LOOK
 
     def look_at_gradients(self, account: Account) -> None:
@@ -122,16 +120,16 @@ class Finite:
 
     def _bad(self, account: Account, attribute: str = "data") -> dict[str, torch.Tensor]:
         """Return what is not finite of weights, or of their gradients, by the weight's name."""
-        found: dict[str, torch.Tensor] = {}
+        bad: dict[str, torch.Tensor] = {}
         with quietly():
-            pairs = [(one, read(one, attribute)) for one in account.parameters]
+            pairs = [(parameter, read(parameter, attribute)) for parameter in account.parameters]
             if are_finite([tensor for _, tensor in pairs if tensor is not None]):
-                return found
+                return bad
             paths = self.notes.paths()
-            for number, (one, tensor) in enumerate(pairs):
+            for number, (parameter, tensor) in enumerate(pairs):
                 if tensor is not None and not are_finite([tensor]):
-                    found[paths.get(id(one), f"parameter no. {number}")] = tensor
-        return found
+                    bad[paths.get(id(parameter), f"parameter no. {number}")] = tensor
+        return bad
 
 
 def summed(tensor: Any) -> float:
@@ -146,12 +144,12 @@ def summed(tensor: Any) -> float:
 def are_finite(tensors: list[torch.Tensor]) -> bool:
     """Say whether all numbers of tensors are finite; of kinds that nobody can read they are."""
     try:
-        if all(math.isfinite(float(one.sum())) for one in tensors):
+        if all(math.isfinite(float(tensor.sum())) for tensor in tensors):
             return True
-        for one in tensors:
-            if one.is_sparse:
-                one = one.coalesce().values()
-            if not one.isfinite().all():  # a sum may overflow
+        for tensor in tensors:
+            if tensor.is_sparse:
+                tensor = tensor.coalesce().values()
+            if not tensor.isfinite().all():  # a sum may overflow
                 return False
     except (RuntimeError, TypeError):
         return True
@@ -175,8 +173,8 @@ def is_data(thing: Any) -> bool:
 
 def is_skipped(optimizer: Any) -> bool:
     """Say whether a gradient scaler has asked the optimizer to leave this step out."""
-    found = getattr(optimizer, "found_inf", None)
-    return is_tensor(found) and bool(found.any())
+    flag = getattr(optimizer, "found_inf", None)
+    return is_tensor(flag) and bool(flag.any())
 
 
 def line_of(known: Danger, frame: FrameType | None, line: UsersLine | None) -> UsersLine | None:

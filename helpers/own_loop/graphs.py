@@ -22,14 +22,13 @@ from autograd_graphs.looking.torch_private import (
     is_a,
     is_module,
     is_tensor,
-    may_be_stale,
     quietly,
     ran_as,
     read,
 )
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from helpers.answers import code, listed
-from helpers.clinic.failed_backward import met_nodes
+from helpers.clinic.failed_backward import met_nodes, walk_from
 from helpers.own_loop.mistakes import Notes
 from helpers.users_line import UsersLine, line_like
 
@@ -126,8 +125,8 @@ class Graphs:
         self._note_others()
 
     def _is_trained(self, model: torch.nn.Module) -> bool:
-        own = {id(one) for _, one in parameters(model)}
-        return any(one.rounds and own & one.reached for one in self.notes.moving)
+        own = {id(parameter) for _, parameter in parameters(model)}
+        return any(account.rounds and own & account.reached for account in self.notes.moving)
 
     def _note_others(self) -> None:
         """Notice an optimizer that holds parameters which the model no longer has."""
@@ -137,17 +136,12 @@ class Graphs:
         paths = self.notes.paths()
         foreign = moved - paths.keys()
         missing = []
-        for one in self.notes.by_hand.now_moved():
-            if id(one) not in moved and read(one, "grad") is not None:
-                missing.append(paths[id(one)])
+        for parameter in self.notes.by_hand.now_moved():
+            if id(parameter) not in moved and read(parameter, "grad") is not None:
+                missing.append(paths[id(parameter)])
         if missing and foreign:
             number = counted(len(foreign), "parameter")
             self.notes.add("others", None, missing=listed(missing), foreign=number)
-
-
-def walk_from(things: Sequence[Any]) -> Walk:
-    """Walk the graphs of tensors; those that cannot be asked without a trace are left out."""
-    return Walk([one for one in things if is_tensor(one) and not may_be_stale(one)])
 
 
 def alive(tensors: Sequence[Any]) -> tuple[int, int]:
@@ -165,19 +159,19 @@ def in_reach(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
     """Yield what variables of a frame name, and the attributes of `self`."""
     for name, thing in variables(frame)[:MOST_LOOKED_AT]:
         yield name, thing
-        inside = getattr(thing, "__dict__", None) if name == "self" else None
-        if type(inside) is dict:
-            for key, one in list(inside.items()):
-                yield f"self.{key}", one
+        if name == "self" and type(getattr(thing, "__dict__", None)) is dict:
+            for key, part in list(thing.__dict__.items()):
+                yield f"self.{key}", part
 
 
 def entries(thing: Any) -> list[Any]:
     """Return a thing itself; of a list, a dict or a dict of lists what is in it, the last ones."""
-    found = []
+    inside = []
     values = list(thing.values())[-MOST_LOOKED_AT:] if type(thing) is dict else [thing]
-    for one in values:
-        found += list(one)[-MOST_LOOKED_AT:] if type(one) in (list, tuple, deque) else [one]
-    return found
+    for value in values:
+        is_several = type(value) in (list, tuple, deque)
+        inside += list(value)[-MOST_LOOKED_AT:] if is_several else [value]
+    return inside
 
 
 def filling_line(frame: FrameType | None, name: str) -> UsersLine | None:
@@ -190,30 +184,29 @@ def filling_line(frame: FrameType | None, name: str) -> UsersLine | None:
 
 
 def span(frame: FrameType | None) -> tuple[int, int]:
-    """Return the first and the last line of what a frame runs."""
     lines = frame.f_code.co_lines() if frame else ()
     numbers = [number for _, _, number in lines if number]
     return min(numbers, default=0), max(numbers, default=0)
 
 
 def hooks_of(models: Sequence[torch.nn.Module]) -> dict[int, Any]:
-    """Return the hooks of models, their parts and their parameters, by number."""
-    found: dict[int, Any] = {}
+    hooks: dict[int, Any] = {}
     for model in models:
-        for _, one in parameters(model):
-            found |= read(one, "_backward_hooks") or {}
+        for _, parameter in parameters(model):
+            hooks |= read(parameter, "_backward_hooks") or {}
         for _, part in submodules(model):
             for name in HOOKS:
-                found |= getattr(part, name, None) or {}
-    return found
+                hooks |= getattr(part, name, None) or {}
+    return hooks
 
 
 def models_and_optimizers(frame: FrameType | None) -> tuple[list[Any], list[Any]]:
     """Return the models with parameters and the optimizers that variables of a frame name."""
-    found: tuple[dict[int, Any], dict[int, Any]] = {}, {}
+    models: dict[int, Any] = {}
+    optimizers: dict[int, Any] = {}
     for _, thing in in_reach(frame):
         if is_module(thing) and any(parameters(thing)):
-            found[0][id(thing)] = thing
+            models[id(thing)] = thing
         if is_a(thing, torch.optim.Optimizer):
-            found[1][id(thing)] = thing
-    return list(found[0].values()), list(found[1].values())
+            optimizers[id(thing)] = thing
+    return list(models.values()), list(optimizers.values())

@@ -35,7 +35,6 @@ class Mistake:
 
     @property
     def rounds(self) -> str:
-        """Say in which rounds it was seen."""
         if self.kind in SEEN_NOW_AND_THEN:
             return f"seen from round {self.first} on"
         if self.first == self.last:
@@ -47,7 +46,6 @@ class Mistake:
 
     @property
     def where(self) -> str:
-        """Say where, in which rounds, and of which optimizer."""
         where = self.rounds
         if self.whose:
             where += f" of {self.whose}"
@@ -57,7 +55,6 @@ class Mistake:
 
     @property
     def sentence(self) -> str:
-        """Return the line, what happened and what to do."""
         said = SAID[self.kind].format(**self.words)
         if self.line and self.line.text:
             return f"{code(self.line.text)}: {said}"
@@ -86,9 +83,8 @@ class Notes:
         self._mistakes: dict[tuple[Any, ...], Mistake] = {}
 
     def follow(self, optimizer: Any) -> Account:
-        """Open an account for an optimizer."""
         name = type_name(type(optimizer))
-        alike = [one for one in self.accounts if type(one.optimizer) is type(optimizer)]
+        alike = [known for known in self.accounts if type(known.optimizer) is type(optimizer)]
         if alike:
             name += f" no. {len(alike) + 1}"
         self.accounts.append(Account(optimizer, name))
@@ -113,18 +109,17 @@ class Notes:
     @property
     def mistakes(self) -> list[Mistake]:
         """Return them, mistakes before notes, the earlier ones first."""
-        return sorted(self._mistakes.values(), key=lambda one: (one.kind in NOTES, one.first))
+        mistakes = self._mistakes.values()
+        return sorted(mistakes, key=lambda mistake: (mistake.kind in NOTES, mistake.first))
 
     @property
     def moving(self) -> list[Account]:
         """Return the accounts of the optimizers that made a step, else of what moves by hand."""
-        return [one for one in self.accounts if one.rounds] or [self.by_hand]
+        return [account for account in self.accounts if account.rounds] or [self.by_hand]
 
     @property
     def round(self) -> int:
-        """Return the number of the round that runs."""
-        return max(one.rounds for one in self.moving) + 1
+        return max(account.rounds for account in self.moving) + 1
 
     def paths(self) -> dict[int, str]:
-        """Return the paths of the parameters of all models by their `id`."""
-        return {id(one): path for model in self.models for path, one in parameters(model)}
+        return {id(tensor): path for model in self.models for path, tensor in parameters(model)}

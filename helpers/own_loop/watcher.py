@@ -64,7 +64,7 @@ class watching:
     @property
     def rounds(self) -> list[Round]:
         """Return what was seen of each round, the last 1,000 of each optimizer."""
-        return [one for account in self.notes.moving for one in account.seen]
+        return [seen for account in self.notes.moving for seen in account.seen]
 
     def __enter__(self) -> watching:
         self._thread = threading.get_ident()
@@ -127,11 +127,11 @@ class watching:
         if self._has_begun:
             return
         self._has_begun = True
-        found = models_and_optimizers(frame)
-        self.notes.models = self._given[0] or found[0]
+        models, optimizers = models_and_optimizers(frame)
+        self.notes.models = self._given[0] or models
         self.notes.by_hand = Account(None, "", self.notes.models)
-        for one in (self._given[1] or found[1])[:MOST_OPTIMIZERS]:
-            self.notes.follow(one)
+        for followed in (self._given[1] or optimizers)[:MOST_OPTIMIZERS]:
+            self.notes.follow(followed)
 
     def _before_backward(self, frame: FrameType | None, args: tuple, kwargs: dict) -> None:
         self._begin(frame)
@@ -161,8 +161,8 @@ class watching:
 
     def _note_twice(self, roots: list[Any], line: UsersLine | None) -> None:
         """Notice a second backward from the same loss, where gradients still hold the first."""
-        is_again = set(map(id, roots)) <= {id(one()) for one in self._roots}
-        is_filled = any(one.since for one in (*self.notes.accounts, self.notes.by_hand))
+        is_again = set(map(id, roots)) <= {id(root()) for root in self._roots}
+        is_filled = any(account.since for account in (*self.notes.accounts, self.notes.by_hand))
         if roots and is_again and is_filled:
             self.notes.add("twice", line)
         self._roots += map(weakref.ref, roots)
