@@ -93,7 +93,7 @@ def html(card: Card) -> str:
     more = f"{len(folded)} more line{'s' * (len(folded) > 1)}"
     rest = f"<details><summary>{more}</summary>{paragraphs(folded)}</details>" if folded else ""
     program = f"<pre>{safe(card.program)}</pre>" if card.program else ""
-    role = ' role="status"' if card.is_news else ""
+    role = ' role="status"' * card.is_news
     frame = f'<div{role} style="{FRAME.format(colour)}">'
     return f"{frame}{label}{title}{paragraphs(seen)}{rest}{program}</div>"
 
@@ -116,17 +116,17 @@ def rows(line: str) -> int:
 
 def paragraphs(lines: list[str]) -> str:
     """Return lines as HTML; neighbours that begin with "  - " become one list."""
-    found, listed = "", False
+    made, listed = "", False
     for line in lines:
         item = line.startswith("  - ")
         if item != listed:
-            found += "<ul>" if item else "</ul>"
+            made += "<ul>" if item else "</ul>"
         tag, words = ("li", line[4:]) if item else ("div", line)
         label, tab, words = words.rpartition("\t")
         named = f"<b>{safe(label)}</b> " if tab else ""
-        found += f"<{tag}>{named}{indent(words)}{marked(words.strip())}</{tag}>"
+        made += f"<{tag}>{named}{indent(words)}{marked(words.strip())}</{tag}>"
         listed = item
-    return found + ("</ul>" if listed else "")
+    return made + "</ul>" * listed
 
 
 def indent(line: str) -> str:
@@ -134,29 +134,28 @@ def indent(line: str) -> str:
 
 
 def code(text: str) -> str:
-    """Mark a text as code, for a card; `bare` takes the mark away."""
+    """Mark a text as code, for a card; `strip_marks` takes the mark away."""
     return f"{BEGIN}{text}{END}"
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:
     """Return names as code, "`a`, `b` and `c`"; of many the first few."""
-    found = list(map(code, dict.fromkeys(names)))
-    more = len(found) - most
+    marks = list(map(code, dict.fromkeys(names)))
+    more = len(marks) - most
     if more > 0:
-        found = [*found[:most], f"{more} more"]
-    return found[0] if len(found) == 1 else ", ".join(found[:-1]) + f" and {found[-1]}"
+        marks = [*marks[:most], f"{more} more"]
+    return marks[0] if len(marks) == 1 else ", ".join(marks[:-1]) + f" and {marks[-1]}"
 
 
-def bare(text: str) -> str:
-    """Return a text without the marks of code."""
+def strip_marks(text: str) -> str:
     return text.replace(BEGIN, "").replace(END, "")
 
 
 def marked(text: str) -> str:
     """Return a text as HTML in which code and values are set as such."""
-    found, done = "", 0
-    for one in _CODE.finditer(text):
-        words = one["given"] or one["quoted"] or one[0]
-        found += f"{safe(text[done : one.start()])}<code>{safe(words)}</code>"
-        done = one.end()
-    return found + safe(text[done:])
+    made, done = "", 0
+    for match in _CODE.finditer(text):
+        words = match["given"] or match["quoted"] or match[0]
+        made += f"{safe(text[done : match.start()])}<code>{safe(words)}</code>"
+        done = match.end()
+    return made + safe(text[done:])

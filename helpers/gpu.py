@@ -40,7 +40,6 @@ def available() -> bool:
 
 
 def machine() -> str:
-    """Name the GPU and the torch that uses it."""
     return f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
 
 
@@ -71,13 +70,13 @@ def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
                 f"{key} does not show here, on {machine()}, what was recorded. Here:\n{shown}\n"
                 f"Recorded on {entry['machine']}:\n{entry['text']}\nFind out why; then {AGAIN}"
             )
-        print(told(entry, code, promise))
+        print(text_of(entry, code, promise))
         return function
 
     return use
 
 
-def told(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None = None) -> str:
+def text_of(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None = None) -> str:
     """Return what a reader without a GPU sees: a recording, a promise, or why there is neither."""
     if kept := fresh(entry, code):
         return f"{kept['text']}\nrecorded on {kept['machine']}, {kept['date']}"
@@ -92,7 +91,9 @@ def told(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None
 
 def fresh(entry: dict[str, Any] | None, code: str) -> dict[str, Any] | None:
     """Return an entry that was made for this code, else None."""
-    return entry if entry is not None and entry["code"] == code else None
+    if entry is None or entry["code"] != code:
+        return None
+    return entry
 
 
 def fingerprint(function: Callable[[], object]) -> str:
@@ -127,12 +128,12 @@ def documented() -> dict[str, dict[str, Any]]:
 
 def differing() -> list[str]:
     """Return the keys of those recordings that are not what documentation promises of the same code."""
-    promises, found = documented(), []
+    promises, keys = documented(), []
     for key, entry in recordings().items():
         promise = fresh(promises.get(key), entry["code"])
         if promise and promise["text"] != entry["text"]:
-            found.append(key)
-    return found
+            keys.append(key)
+    return keys
 
 
 def hand_over(key: str, code: str, function: Callable[[], object]) -> None:

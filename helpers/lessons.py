@@ -50,12 +50,12 @@ def arrows() -> list[tuple[str, str]]:
     """Return which lesson leads to which, without arrows that others already say in two steps."""
     lessons = listings()
     behind: dict[str, set[str]] = {}
-    found = []
+    pairs = []
     for number, listing in lessons.items():
         known = set().union(*[behind[needed] for needed in listing.needs])
-        found += [(needed, number) for needed in listing.needs if needed not in known]
+        pairs += [(needed, number) for needed in listing.needs if needed not in known]
         behind[number] = known | set(listing.needs)
-    return found
+    return pairs
 
 
 def question_text(name: str) -> str:
@@ -82,19 +82,19 @@ def is_in_lesson(name: str) -> bool:
 
 
 def exercise_minutes(name: str, otherwise: float) -> float:
-    """Return how long an exercise takes by its statement."""
-    found = MINUTES.search(exercise_text(name))
-    return float(found[1]) if found else otherwise
+    minutes = MINUTES.search(exercise_text(name))
+    return float(minutes[1]) if minutes else otherwise
 
 
 @cache
 def _markdown(number: str) -> list[tuple[str, dict]]:
     """Return the texts of a lesson and what their metadata say; none if it cannot be read."""
-    listing = listings().get(number)
-    for folder in PLACES if listing else ():
+    if number not in listings():
+        return []
+    for folder in PLACES:
         try:
-            found = json.loads((folder / listing.link).read_text(encoding="utf-8"))
-            cells = [cell for cell in found["cells"] if cell["cell_type"] == "markdown"]
+            notebook = json.loads((folder / listings()[number].link).read_text(encoding="utf-8"))
+            cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
             return [("".join(cell["source"]), cell["metadata"].get("course", {})) for cell in cells]
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             continue

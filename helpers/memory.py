@@ -266,7 +266,7 @@ class _Meter(TorchDispatchMode):
     ) -> Any:
         result = operation(*args, **(kwargs or {}))
         given = _storages((args, kwargs))
-        known = {one._cdata for one in given if not _is_lifted(operation, one)} | self.live.keys()
+        known = {old._cdata for old in given if not _is_lifted(operation, old)} | self.live.keys()
         made = [storage for storage in _storages(result) if storage._cdata not in known]
         if self.is_forward:
             self._step(operation, bool(made))
@@ -303,4 +303,4 @@ def _is_lifted(operation: Any, storage: torch.UntypedStorage) -> bool:
 
 def _storages(values: Any) -> list[torch.UntypedStorage]:
     tensors = [value for value in tree_leaves(values) if isinstance(value, torch.Tensor)]
-    return [one.untyped_storage() for one in tensors if one.layout == torch.strided]
+    return [tensor.untyped_storage() for tensor in tensors if tensor.layout == torch.strided]

@@ -22,9 +22,9 @@ def today() -> date:
 
 def answered_today() -> dict:
     """Return what a record says of an answer that was given now."""
-    found: dict = {"day": today().isoformat()}
+    record: dict = {"day": today().isoformat()}
     minutes = minutes_worked()
-    return found | {"minutes": minutes} if minutes else found
+    return record | {"minutes": minutes} if minutes else record
 
 
 def minutes_worked() -> int:
@@ -60,7 +60,6 @@ def overdue(record: dict) -> int:
 
 
 def comes_back(record: dict) -> str:
-    """Say when something comes back."""
     if box_of(record) >= LEARNT:
         return "You know it now: it does not come back."
     days = max(-overdue(record), 0)

@@ -56,7 +56,8 @@ def plot(figure: Figure, *, alt: str | None = None) -> Plot:
         raise TypeError(
             f"This is a {type_name(figure)}. Give plot() the figure: figure, axes = plt.subplots()."
         )
-    alt = words(figure) if alt is None else alt
+    if alt is None:
+        alt = words(figure)
     if not issubclass(type(alt), str) or not alt.strip():
         raise ValueError(
             "alt is empty, so whoever does not see the plot is told nothing. Say what to notice."
@@ -75,15 +76,15 @@ def words(figure: Figure) -> str:
 
 def _axes(axes: Axes) -> str:
     """Return sentences on one part of a figure."""
-    found = [f"{axes.get_title()}."] if axes.get_title() else []
+    sentences = [f"{axes.get_title()}."] if axes.get_title() else []
     across, up = axes.get_xlabel() or "x", axes.get_ylabel() or "y"
-    found.append(f"{up} over {across}.")
-    found += map(_line, axes.lines)
+    sentences.append(f"{up} over {across}.")
+    sentences += map(_line, axes.lines)
     bars = [patch for patch in axes.patches if hasattr(patch, "get_height")]
     if bars:
         heights = [short_number(float(bar.get_height())) for bar in bars[:MOST_BARS]]
-        found.append(f"{len(bars)} bars: {', '.join(heights)}.")
-    return " ".join(found)
+        sentences.append(f"{len(bars)} bars: {', '.join(heights)}.")
+    return " ".join(sentences)
 
 
 def _line(line: Line2D) -> str:

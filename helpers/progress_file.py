@@ -60,10 +60,10 @@ def change(section: str, name: str, changed: Callable[[dict], dict]) -> dict:
     path = place()
     try:
         with _alone(path):
-            found = _read(path)
-            record = changed(dict(found[section].get(name, {})))
-            found[section][name] = record
-            _write(path, found)
+            sections = _read(path)
+            record = changed(dict(sections[section].get(name, {})))
+            sections[section][name] = record
+            _write(path, sections)
     except ValueError:
         raise NotKept(
             f"Not kept: {FILE} holds something else, which I leave as it is. Rename that file and run again."
@@ -77,8 +77,8 @@ def change(section: str, name: str, changed: Callable[[dict], dict]) -> dict:
 
 def count(record: dict, name: str) -> int:
     """Return a count of a record, 0 where none is kept; somebody may have written into the file."""
-    found = record.get(name)
-    return found if type(found) is int and found > 0 else 0
+    number = record.get(name)
+    return number if type(number) is int and number > 0 else 0
 
 
 @contextlib.contextmanager
@@ -98,10 +98,10 @@ def _alone(path: Path) -> Iterator[None]:
 
 def _read(path: Path) -> dict[str, dict[str, dict]]:
     """Read the file, and older guesses under it. Raises OSError; ValueError if it is not ours."""
-    found = _load(path) or {"version": VERSION}
-    if found.get("version") != VERSION:
+    content = _load(path) or {"version": VERSION}
+    if content.get("version") != VERSION:
         raise ValueError("no progress file of this version")
-    sections = {section: _records(found.get(section)) for section in SECTIONS}
+    sections = {section: _records(content.get(section)) for section in SECTIONS}
     sections[PREDICTIONS] = _older(path.with_name(OLDER)) | sections[PREDICTIONS]
     return sections
 
@@ -113,12 +113,12 @@ def _load(path: Path) -> dict | None:
     with open(path, encoding="utf-8") as file:
         text = file.read(MOST)
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise ValueError("not a dictionary")
-    return found
+    return content
 
 
 def _records(section: object) -> dict[str, dict]:
@@ -136,9 +136,9 @@ def _older(path: Path) -> dict[str, dict]:
         return {}
     records = {}
     for name, letter in guesses.items():
-        found = OLD_NAME.fullmatch(name)
-        if found and isinstance(letter, str) and letter in ("a", "b", "c"):
-            records[f"quiz.{found[1]}"] = {"first": letter}
+        match = OLD_NAME.fullmatch(name)
+        if match and isinstance(letter, str) and letter in ("a", "b", "c"):
+            records[f"quiz.{match[1]}"] = {"first": letter}
     return records
 
 

@@ -54,7 +54,6 @@ def users_frame() -> FrameType | None:
 
 
 def line_in(frame: FrameType | None) -> UsersLine | None:
-    """Return the line that a frame runs now."""
     if frame is None:
         return None
     return UsersLine(frame.f_code.co_filename, frame.f_lineno or 0)
@@ -78,12 +77,12 @@ def cell_number(filename: str) -> int | None:
 
 def line_that_raised(error: BaseException) -> UsersLine | None:
     """Return the innermost line of the learner's that an error came through."""
-    found, step = None, error.__traceback__
+    line, step = None, error.__traceback__
     while step is not None:
         if is_users(step.tb_frame.f_code.co_filename):
-            found = UsersLine(step.tb_frame.f_code.co_filename, step.tb_lineno)
+            line = UsersLine(step.tb_frame.f_code.co_filename, step.tb_lineno)
         step = step.tb_next
-    return found
+    return line
 
 
 def line_like(filename: str, first: int, last: int, pattern: str) -> UsersLine | None:

@@ -157,7 +157,7 @@ def test_one_command_records_the_notebooks_own_cells(tmp_path, capsys, monkeypat
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", entry["date"])
     assert gpu.recordings()["99.b"]["text"] == "doubled"
     monkeypatch.setattr(gpu, "available", lambda: False)
-    assert gpu.told(entry, entry["code"]).endswith(f"\nrecorded on {FAKE}, {entry['date']}")
+    assert gpu.text_of(entry, entry["code"]).endswith(f"\nrecorded on {FAKE}, {entry['date']}")
 
 
 @pytest.mark.notebooks

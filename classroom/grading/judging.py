@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from autograd_graphs.text import visible
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from classroom.grading.encoding import read
-from helpers.answers import bare
+from helpers.answers import strip_marks
 from helpers.exercises.functions import Run
 from helpers.exercises.table import of_a_case
 from helpers.exercises.values import same
@@ -31,15 +31,15 @@ class Mark:
     reason: str
 
 
-def mark(exercise, found, before=""):
-    """Judge what was `found` of an exercise; `before` says what happened to the cells above."""
-    if not isinstance(found, dict):
+def mark(exercise, record, before=""):
+    """Judge the `record` of an answer; `before` says what happened to the cells above."""
+    if not isinstance(record, dict):
         return Mark(False, _short(f"No answer: {before or 'nothing could be taken'}."))
-    verdict = guarded(_verdict, exercise, found)
+    verdict = guarded(_verdict, exercise, record)
     if isinstance(verdict, Failed):
         return Mark(False, "Not readable: what came is no answer.")
     if verdict is None:
-        without = STUB if found.get("kind") == "stub" else MISSING
+        without = STUB if record.get("kind") == "stub" else MISSING
         return Mark(False, _short(f"No answer: {before}." if before else without))
     return Mark(verdict.kind == "right", _short(_begun(verdict.text)))
 
@@ -54,15 +54,15 @@ def _begun(text):
     return text[:1].upper() + text[1:] if text.startswith(("not yet", "that is not")) else text
 
 
-def _verdict(exercise, found):
+def _verdict(exercise, record):
     """Return the Verdict on what was found; None where there is no answer."""
-    kind = found["kind"]
+    kind = record["kind"]
     if kind == "value" and not exercise.reader.cases:
-        return judge(exercise, read(found["value"]))
+        return judge(exercise, read(record["value"]))
     if kind == "reading" and exercise.reader.cases:
-        return _of_function(exercise, read(found["value"]))
+        return _of_function(exercise, read(record["value"]))
     if kind == "unread":
-        text = f"Not readable: {found['text']}. Wanted is {exercise.reader.wants}."
+        text = f"Not readable: {record['text']}. Wanted is {exercise.reader.wants}."
         return Verdict("unknown", text, more="unread")
     return None
 
@@ -84,7 +84,7 @@ def _case(exercise, reading):
     first = next(case for case, pair in pairs if not same(*pair))
     lines = of_a_case(reader, first, None, Run(), reading[first], truth[first], reveal=False)
     thought = [f"Think of this: {exercise.principle}"] if exercise.principle else []
-    return [f"Case {first + 1}:", *map(bare, lines), *thought]
+    return [f"Case {first + 1}:", *map(strip_marks, lines), *thought]
 
 
 def _short(text):

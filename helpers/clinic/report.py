@@ -14,7 +14,7 @@ from autograd_graphs.looking.variable_names import caller, is_ipythons, named
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.messages import first_sentence, type_name
-from helpers.answers import Card, bare, show
+from helpers.answers import Card, show, strip_marks
 from helpers.clinic.catalogue import SAID, Cause, Symptom, book
 from helpers.clinic.causes import found_in
 from helpers.clinic.errors import (
@@ -297,6 +297,6 @@ def _card(look: str, word: str, title: str, lines: list[str], first: Sequence[st
     """
     head, *rest = filter(None, lines)
     first = list(filter(None, first))
-    text = "\n".join(fold(bare(line)) for line in [head, *rest])
+    text = "\n".join(fold(strip_marks(line)) for line in [head, *rest])
     body = [*first, *[line for line in rest if line not in first]]
     return Card(look, word, title, "\n".join(body), text)

@@ -31,9 +31,9 @@ def made(make: Callable[[], Card]) -> Card:
 def with_exercise(exercise: object, caller: str, then: Callable[[Exercise], Card]) -> Card:
     """Find the exercise and go on with it, or say which ids there are."""
     name = _name(exercise)
-    found = VARIANTS.get(name) or find(name)
-    if found:
-        return then(found)
+    known = VARIANTS.get(name) or find(name)
+    if known:
+        return then(known)
     near = nearest(name)
     call = f'{caller}("{near[0]}")'
     if caller == "check":
@@ -58,12 +58,12 @@ def sentence(text: str) -> str:
 def as_number(value: object) -> int | float | None:
     """Return what was given as a number, None where it is none."""
     try:
-        found = plain(value)
+        number = plain(value)
     except NotRead:
         return None
-    if is_a(found, bool) or not is_a(found, int, float):
+    if is_a(number, bool) or not is_a(number, int, float):
         return None
-    return found
+    return number
 
 
 def _name(exercise: object) -> str:

@@ -1,7 +1,7 @@
 """Hold `check`: it says what is thought of an answer; it never raises."""
 
 from autograd_graphs.text import fold
-from helpers.answers import Card, bare
+from helpers.answers import Card, strip_marks
 from helpers.exercises.asking import MISSING, sentence, show_made, unclear, with_exercise
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.letters import ASKED_FOR
@@ -42,7 +42,7 @@ def check(
 def _checked(exercise: object, answer: object, more: tuple, reveal: bool) -> Card:
     if more:
         return unclear("check takes one answer after the id: put several values in one list.")
-    return with_exercise(exercise, "check", lambda found: _judged(found, answer, reveal))
+    return with_exercise(exercise, "check", lambda known: _judged(known, answer, reveal))
 
 
 def _judged(exercise: Exercise, answer: object, reveal: bool) -> Card:
@@ -80,7 +80,7 @@ def _tried_once_more(record: dict, is_right: bool) -> dict:
 def plainly(begin: str, lines: list[str]) -> str:
     """Return the lines of an answer for a terminal: a label and its text stand in columns."""
     inner = ["       " + line.replace("\t", " " * (COLUMN - line.find("\t"))) for line in lines[1:]]
-    return "\n".join(fold(bare(line)) for line in [begin + lines[0], *inner])
+    return "\n".join(fold(strip_marks(line)) for line in [begin + lines[0], *inner])
 
 
 def _more(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str]:

@@ -79,7 +79,6 @@ class Exercise:
 
     @property
     def varies(self) -> bool:
-        """Whether variants can be drawn."""
         draws = self.quantities is not None and self.quantities.draw is not None
         return draws or self.vary is not None or self.cases is not None
 
@@ -158,8 +157,8 @@ def _faults(exercise: Exercise) -> dict[str, bool]:
 def lessons() -> tuple[str, ...]:
     """Return the numbers of the lessons that have exercises, such as ("02", "03")."""
     modules = pkgutil.iter_modules([str(Path(__file__).parent / "lessons")])
-    found = [re.fullmatch(r"lesson_(\d\d)", module.name) for module in modules]
-    return tuple(sorted(match[1] for match in found if match))
+    matches = [re.fullmatch(r"lesson_(\d\d)", module.name) for module in modules]
+    return tuple(sorted(match[1] for match in matches if match))
 
 
 def exercises(lesson: str) -> tuple[Exercise, ...]:
@@ -170,7 +169,6 @@ def exercises(lesson: str) -> tuple[Exercise, ...]:
 
 
 def find(name: str) -> Exercise | None:
-    """Return the exercise with this id, or None."""
     return next((exercise for exercise in exercises(name[:2]) if exercise.id == name), None)
 
 

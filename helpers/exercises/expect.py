@@ -45,10 +45,10 @@ class expect_error:
         show(Card("right", f"{word}, as expected", "", said, fold(in_one_line(error))))
         return True
 
-    def _failed(self, word: str, found: str) -> AssertionError:
+    def _failed(self, word: str, what_came: str) -> AssertionError:
         """Make the error that says what came instead; in a notebook a card above it says it."""
         wanted = f'{self.kind.__name__} with "{visible(self.fragment)}" in its message'
-        text = f"This block should raise {wanted}. {found}{_ADVICE}"
+        text = f"This block should raise {wanted}. {what_came}{_ADVICE}"
         if shell_here() is None:
             return AssertionError(text)
         show(Card("wrong", word, "", text, fold(text)))

@@ -68,7 +68,7 @@ class Faults:
     """Hold the programs of an exercise; what a variant is asked may speak of any of them."""
 
     def __init__(self, text: str) -> None:
-        self.programs = [_program(one) for one in text.strip().split("\n\n")]
+        self.programs = [_program(part) for part in text.strip().split("\n\n")]
 
     def vary(self, random: Random) -> dict[str, object]:
         """Draw the fields of a variant: a program, its numbers, and a line that does harm with these."""
@@ -108,8 +108,8 @@ class Faults:
 
 def does_harm(right: list[str], broken: list[str], shows: str) -> bool:
     """Tell whether the right program runs, and the broken one raises or shows something else."""
-    wanted, found = _outcome(right, shows), _outcome(broken, shows)
-    return not is_a(wanted, Failed) and not same(found, wanted)
+    wanted, shown = _outcome(right, shows), _outcome(broken, shows)
+    return not is_a(wanted, Failed) and not same(shown, wanted)
 
 
 def _outcome(lines: list[str], shows: str) -> object:

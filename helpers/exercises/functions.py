@@ -143,7 +143,6 @@ def listening() -> Iterator[list[Run]]:
 
 
 def inputs_of(case: Case) -> tuple:
-    """Make one case's inputs, as a tuple."""
     return as_tuple(case())
 
 

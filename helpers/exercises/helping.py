@@ -38,7 +38,7 @@ def _hinted(exercise: object, number: object, more: tuple) -> Card:
         return unclear('hint takes one number after the id, such as hint("02.1", 1).', "No hint")
     if number is MISSING:
         return with_exercise(exercise, "hint", _next_hint)
-    return with_exercise(exercise, "hint", lambda found: _hint_again(found, number))
+    return with_exercise(exercise, "hint", lambda known: _hint_again(known, number))
 
 
 def _next_hint(exercise: Exercise) -> Card:

@@ -63,30 +63,28 @@ class Quantities:
     draw: Callable[[Random], Data] | None = None
 
     def __post_init__(self) -> None:
-        if not self.places or not all(one.known or one.loose for one in self.places):
+        if not self.places or not all(place.known or place.loose for place in self.places):
             raise ValueError("each place of an answer needs a quantity that is mistaken for it.")
         if len(self.own) > MOST_OWN:
             raise ValueError(f"{len(self.own)} texts of its own, and {MOST_OWN} are the most.")
 
     @property
     def code(self) -> str:
-        """The program with the data in it."""
         return self.program(self.data)
 
     def truth(self) -> object:
-        """Run the program and return its answer."""
         return run(self.code)
 
     def values(self, known: Mapping[str, object]) -> dict[str, tuple]:
         """Return the quantities of a place: each name with the values that go by it."""
-        found = {}
+        named = {}
         for name, given in known.items():
             if callable(given):
                 given = given(self.data)
             elif is_a(given, str):
                 given = eval(given, self._names)
-            found[name.format_map(self.data)] = as_tuple(given)
-        return found
+            named[name.format_map(self.data)] = as_tuple(given)
+        return named
 
     @property
     def _names(self) -> dict[str, object]:
@@ -135,8 +133,8 @@ class Quantities:
         place = self.places[at]
         for name, values in self.values({**place.known, **place.loose}).items():
             if _is_among(given, values):
-                found = f"Your {place.name} is {show(given)}: that is {name}."
-                return f"{found} {self._wanted(place)}"
+                sentence = f"Your {place.name} is {show(given)}: that is {name}."
+                return f"{sentence} {self._wanted(place)}"
         return ""
 
     def _wanted(self, place: Place) -> str:

@@ -81,9 +81,8 @@ def first_wrong(number: int) -> When:
     return matches
 
 
-def both(one: When, other: When) -> When:
-    """Match where both match."""
-    return lambda seen, right: one(seen, right) and other(seen, right)
+def both(first: When, second: When) -> When:
+    return lambda seen, right: first(seen, right) and second(seen, right)
 
 
 def each_has(part: int, value: object) -> When:
@@ -104,5 +103,4 @@ def agree(seen: tuple, other: tuple, *parts: int) -> bool:
 
 
 def ended(seen: tuple) -> list:
-    """Return the outcomes of the cases that did not raise."""
     return [case for case in seen if not is_a(case, Failed)]

@@ -141,5 +141,5 @@ def _is_none(step: dis.Instruction | None) -> bool:
 def _of_length(reading: object, truth: object) -> str:
     if not is_a(reading, tuple) or not is_a(truth, tuple) or len(reading) == len(truth):
         return ""
-    came = "1 value" if len(reading) == 1 else f"{len(reading)} values"
-    return f"You gave {came}. The question asks for {len(truth)}, in its order."
+    count = "1 value" if len(reading) == 1 else f"{len(reading)} values"
+    return f"You gave {count}. The question asks for {len(truth)}, in its order."

@@ -23,25 +23,23 @@ LONGEST = 320  # characters of one line
 
 
 def of_a_value(answer: object, reading: object, truth: object, reveal: bool) -> list[str]:
-    """Return the lines for an answer that is a value."""
     return [row("your answer", describe(answer)), row("expected", expected(truth, reveal, reading))]
 
 
 def of_a_case(
-    reader: Reader, number: int, answer: object, run: Run, came: object, truth: object, reveal: bool
+    reader: Reader, number: int, answer: object, run: Run, seen: object, truth: object, reveal: bool
 ) -> list[str]:
-    """Return the lines for a case in which a function went wrong."""
     reveal = reveal or reader.tells
     lines = [row("given", inputs_text(reader.cases[number], answer), code)]
-    if is_a(came, Failed):
-        text = came.text if came.kind == "unreadable" else str(came)
+    if is_a(seen, Failed):
+        text = seen.text if seen.kind == "unreadable" else str(seen)
         lines.append(row("came", text))
         if run.line and run.line.text:
             lines.append(row("in your line", run.line.text, code))
         return [*lines, row("expected", _of_parts(reader, truth, reveal))]
-    for label, one, other in _differing(reader, came, truth):
-        lines.append(row("came", label + show(one)))
-        lines.append(row("expected", label + expected(other, reveal, one)))
+    for label, part, wanted in _differing(reader, seen, truth):
+        lines.append(row("came", label + show(part)))
+        lines.append(row("expected", label + expected(wanted, reveal, part)))
     return lines
 
 
@@ -59,19 +57,18 @@ def _of_parts(reader: Reader, truth: object, reveal: bool) -> str:
 
 
 def row(label: str, text: str, mark: Callable[[str], str] = str) -> str:
-    """Return a line of the table, at most so long."""
     return f"{label}\t{mark(visible(text, LONGEST))}"
 
 
-def _differing(reader: Reader, came: object, truth: object) -> list[tuple[str, object, object]]:
+def _differing(reader: Reader, seen: object, truth: object) -> list[tuple[str, object, object]]:
     """Return label, what came and what should have, of the parts that differ, or of the whole."""
     count = len(reader.parts)
-    are_lists = is_a(came, tuple) and is_a(truth, tuple) and len(came) == len(truth) == count
+    are_lists = is_a(seen, tuple) and is_a(truth, tuple) and len(seen) == len(truth) == count
     if not count or not are_lists:
-        return [("", came, truth)]
-    parts = zip(reader.parts, came, truth, strict=True)
-    found = [(f"{name}: ", a, b) for name, a, b in parts if not same(a, b)]
-    return found[:MOST_PARTS]
+        return [("", seen, truth)]
+    parts = zip(reader.parts, seen, truth, strict=True)
+    differing = [(f"{name}: ", a, b) for name, a, b in parts if not same(a, b)]
+    return differing[:MOST_PARTS]
 
 
 def inputs_text(case: Callable[[], object], answer: object) -> str:
@@ -83,7 +80,7 @@ def inputs_text(case: Callable[[], object], answer: object) -> str:
     names = _arguments(answer)
     if len(inputs) == 1 or len(names) != len(inputs):
         return ", ".join(map(typed, inputs))
-    return ", ".join(f"{name} = {typed(one)}" for name, one in zip(names, inputs, strict=True))
+    return ", ".join(f"{name} = {typed(value)}" for name, value in zip(names, inputs, strict=True))
 
 
 def _arguments(answer: object) -> list[str]:
@@ -93,13 +90,13 @@ def _arguments(answer: object) -> list[str]:
     return list(code.co_varnames[: code.co_argcount])
 
 
-def expected(value: object, reveal: bool = False, came: object = _NOTHING) -> str:
+def expected(value: object, reveal: bool = False, seen: object = _NOTHING) -> str:
     """Return the kind of a plain value; the value itself where it is asked for. Where what came is
     of this kind as well, say that it is another one.
     """
     if reveal:
         return show(value)
-    if came is not _NOTHING and kind(came) == kind(value):
+    if seen is not _NOTHING and kind(seen) == kind(value):
         return OTHERS.get(kind(value), f"{kind(value)}, but not these")
     return kind(value)
 
@@ -133,9 +130,9 @@ def _kind_of_rows(value: tuple) -> str:
     count = len(value)
     if not count:
         return "an empty list"
-    if all(is_a(one, int, float) and not is_a(one, bool) for one in value):
+    if all(is_a(part, int, float) and not is_a(part, bool) for part in value):
         return counted(count, "number")
-    kinds = {kind(one) for one in value}
+    kinds = {kind(part) for part in value}
     if len(kinds) == 1 and is_a(value[0], tuple):
         return f"{counted(count, 'row')}, each of {kinds.pop()}"
     return f"a list of {count}"

@@ -42,7 +42,7 @@ def tensors_in(value: object) -> list[torch.Tensor]:
         inside = dict.values(value)
     elif is_a(value, torch.nn.Module):
         inside = value.parameters()
-    return [tensor for one in inside for tensor in tensors_in(one)]
+    return [tensor for part in inside for tensor in tensors_in(part)]
 
 
 def afterwards() -> str:

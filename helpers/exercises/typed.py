@@ -24,7 +24,7 @@ def _list(values: list | tuple) -> str:
 
 
 def _dict(values: dict) -> str:
-    pairs = [f"{typed(key)}: {typed(one)}" for key, one in values.items()]
+    pairs = [f"{typed(key)}: {typed(part)}" for key, part in values.items()]
     return "{" + ", ".join(pairs) + "}"
 
 

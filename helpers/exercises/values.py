@@ -31,10 +31,10 @@ def single(value: object) -> object:
 def items(value: object, read: Callable[[object], object]) -> tuple:
     """Read a flat list of values, each with `read`; a text is split at commas and spaces."""
     if is_a(value, str):
-        bare = re.sub(r"[\[\](){}]|\band\b", " ", _PRINTED.sub(" ", value))
-        if "=" in bare:
+        words = re.sub(r"[\[\](){}]|\band\b", " ", _PRINTED.sub(" ", value))
+        if "=" in words:
             raise NotRead("write the values alone, in order, without names")
-        value = tuple(part for part in re.split(r"[\s,;&]+", bare) if part)
+        value = tuple(part for part in re.split(r"[\s,;&]+", words) if part)
     return tuple(read(item) for item in _flat(value))
 
 
@@ -64,21 +64,21 @@ def number(value: object) -> float | None:
 
 def _bare_number(text: str) -> float | None:
     """Return the number that a text says, None for the text "None"."""
-    bare = _ASSIGNED.sub("", _PRINTED.sub(" ", text)).strip(" \t\n()[]{}\"'`~≈,;").casefold()
-    if bare[-2:-1].isdigit():
-        bare = bare.removesuffix(".")
-    if bare == "none":
+    said = _ASSIGNED.sub("", _PRINTED.sub(" ", text)).strip(" \t\n()[]{}\"'`~≈,;").casefold()
+    if said[-2:-1].isdigit():
+        said = said.removesuffix(".")
+    if said == "none":
         return None
     spoken = _SPOKEN.split()
-    if bare in spoken:
-        return float(spoken.index(bare))
-    if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+", bare):
-        bare = bare.replace(",", "")
-    if re.fullmatch(r"[-+]?\d+,\d+", bare):  # a decimal comma
-        bare = bare.replace(",", ".")
-    counted = _COUNTED.fullmatch(bare)
+    if said in spoken:
+        return float(spoken.index(said))
+    if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+", said):
+        said = said.replace(",", "")
+    if re.fullmatch(r"[-+]?\d+,\d+", said):  # a decimal comma
+        said = said.replace(",", ".")
+    counted = _COUNTED.fullmatch(said)
     try:
-        return float(counted[1] if counted else bare)
+        return float(counted[1] if counted else said)
     except ValueError:
         raise NotRead("it is not a number") from None
 

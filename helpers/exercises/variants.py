@@ -31,10 +31,11 @@ def again(exercise: object = MISSING, *, seed: object = None, original: object =
 
     The same `seed`, a whole number, brings the same variant. Never raises.
     """
-    show_made(lambda: with_exercise(exercise, "again", lambda one: _again(one.id, seed, original)))
+    show_made(lambda: with_exercise(exercise, "again", lambda task: _again(task, seed, original)))
 
 
-def _again(name: str, seed: object, original: object) -> Card:
+def _again(task: Exercise, seed: object, original: object) -> Card:
+    name = task.id
     if original is True:
         VARIANTS.pop(name, None)
         text = f"`check`, `hint` and `solution` are about {name} of the lesson again."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograd_graphs.data import counted
 from autograd_graphs.looking.torch_private import read
 from autograd_graphs.text import fold, in_bytes
-from helpers.answers import Card, bare, listed
+from helpers.answers import Card, listed, strip_marks
 from helpers.own_loop.account import Account
 from helpers.own_loop.mistakes import NOTES, Notes
 
@@ -22,7 +22,8 @@ def card_of(notes: Notes) -> Card:
         look = "wrong"
     items = [f"  - {mistake.where}\t{mistake.sentence}" for mistake in mistakes]
     lines = [*endings(notes), *items, *figures(notes)]
-    text = [fold(bare(line.replace("\t", ". "))) for line in (f"{WORD}: {title(notes)}", *lines)]
+    head = f"{WORD}: {title(notes)}"
+    text = [fold(strip_marks(line.replace("\t", ". "))) for line in (head, *lines)]
     return Card(look, WORD, title(notes), "\n".join(lines), "\n".join(text))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.untrusted.messages import type_name
-from helpers.answers import bare, code
+from helpers.answers import code, strip_marks
 from helpers.own_loop.account import Account
 from helpers.users_line import UsersLine
 
@@ -61,7 +61,7 @@ class Mistake:
         return said
 
     def __str__(self) -> str:
-        return bare(f"{self.where}. {self.sentence}")
+        return strip_marks(f"{self.where}. {self.sentence}")
 
 
 class Notes:

@@ -389,7 +389,7 @@ CASE = Exercise(
         "You step along the gradient, which makes the loss larger. Subtract it, as the program"
         " did.": like(_MENDED.replace("w -=", "w +=")),
         "You return a single number. Asked for is `w`, with its two.": lambda seen, _: all(
-            is_a(one, float) for one in seen
+            is_a(number, float) for number in seen
         ),
     },
     hints=(

@@ -306,13 +306,13 @@ def _sources(name: str, blank: int) -> tuple:
 def _lines(returned: object, source: str) -> list:
     """See the lines that were found for each old name, and those of all in their order."""
     pairs = readable(returned)
-    are_pairs = is_a(pairs, tuple) and all(is_a(one, tuple) and len(one) == 2 for one in pairs)
+    are_pairs = is_a(pairs, tuple) and all(is_a(pair, tuple) and len(pair) == 2 for pair in pairs)
     if not are_pairs:
         return ["no list of pairs"] * 4
-    found = []
+    lines = []
     for names in _OLD:
-        found.append([line for line, name in pairs if name in names])
-    return [*found, [line for line, _ in pairs]]
+        lines.append([line for line, name in pairs if name in names])
+    return [*lines, [line for line, _ in pairs]]
 
 
 _OLD = ("Variable",), ("volatile",), (".data", "data")

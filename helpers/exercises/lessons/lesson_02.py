@@ -296,13 +296,11 @@ _before: WeakKeyDictionary = WeakKeyDictionary()  # of each model: its parameter
 def _kept(model: nn.Module, *more: str) -> tuple:
     """Keep what the parameters of a model are before a student's code sees it."""
     named = model.named_parameters()
-    _before[model] = [(name, one, _clone(_detach(one))) for name, one in named]
+    _before[model] = [(name, parameter, _clone(_detach(parameter))) for name, parameter in named]
     return model, *more
 
 
 class Scale(nn.Module):
-    """Hold a parameter that is called neither weight nor bias."""
-
     def __init__(self) -> None:
         super().__init__()
         self.factors = nn.Parameter(torch.ones(3))
@@ -351,7 +349,7 @@ def _otherwise(model: nn.Module) -> str:
         return "it has other layers"
     if any(now[name] is not parameter for name, parameter, _ in kept):
         return "it has other parameters"
-    as_before = guarded(lambda: all(_equal(_detach(one), values) for _, one, values in kept))
+    as_before = guarded(lambda: all(_equal(_detach(tensor), values) for _, tensor, values in kept))
     return "as it was" if as_before is True else "its parameters have other values"
 
 
@@ -480,12 +478,12 @@ def _refusing(answer: Callable) -> Callable:
 def _part_seen(returned: object, model: nn.Module, _: str) -> list:
     names = {id(parameter): name for name, parameter, _ in _before[model]}
     every = dict(nn.Module.named_parameters(model, remove_duplicate=False))
-    told = readable(returned)
-    if is_a(told, tuple, frozenset):
-        told = sorted([names.get(id(every.get(one)), one) for one in told], key=str)
-    frozen = [name for name, one, _ in _before[model] if not one.requires_grad]
-    filled = [name for name, one, _ in _before[model] if one.grad is not None]
-    return [told, frozen, filled, _otherwise(model)]
+    answered = readable(returned)
+    if is_a(answered, tuple, frozenset):
+        answered = sorted([names.get(id(every.get(name)), name) for name in answered], key=str)
+    frozen = [name for name, parameter, _ in _before[model] if not parameter.requires_grad]
+    filled = [name for name, parameter, _ in _before[model] if parameter.grad is not None]
+    return [answered, frozen, filled, _otherwise(model)]
 
 
 _FREEZE = """

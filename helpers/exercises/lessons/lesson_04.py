@@ -409,8 +409,8 @@ def _learned(
     with torch.no_grad():
         wrong = int((model(points).argmax(1, keepdim=True) != moon).sum())
     seen = [_LEARNED if wrong < 30 else _LOST]
-    for one in (model.weight, model.bias):
-        seen.append(_MISSED if one.grad is None else _REACHED)
+    for parameter in (model.weight, model.bias):
+        seen.append(_MISSED if parameter.grad is None else _REACHED)
     return seen
 
 

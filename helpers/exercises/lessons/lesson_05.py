@@ -71,9 +71,9 @@ def _other_pulled_back(random: Random) -> dict[str, object]:
 
 
 def _known_pulled(x: list[float], arrives: list[float], n: int) -> dict[str, object]:
-    values, slopes = [one**n for one in x], [n * one ** (n - 1) for one in x]
+    values, slopes = [number**n for number in x], [n * number ** (n - 1) for number in x]
     right = _product(arrives, slopes)
-    no_zero = _product([one or 1.0 for one in arrives], slopes)
+    no_zero = _product([number or 1.0 for number in arrives], slopes)
     name = _NAMES[n]
     return {
         "You gave the slopes themselves. You would get them if ones arrived, and here each element"
@@ -94,7 +94,7 @@ def _known_pulled(x: list[float], arrives: list[float], n: int) -> dict[str, obj
             _product(arrives, x)
         ),
         f"A factor {n} came in once too often. Differentiate the {name} again.": (
-            tuple([n * one for one in right])
+            tuple([n * number for number in right])
         ),
         "You let the 0 stop everything. It arrives at one element; at the others something else"
         " arrives.": (0, 0, 0),
@@ -104,7 +104,7 @@ def _known_pulled(x: list[float], arrives: list[float], n: int) -> dict[str, obj
 
 
 def _product(arrives: list[float], others: list[float]) -> tuple:
-    return tuple([one * other for one, other in zip(arrives, others, strict=True)])
+    return tuple([number * other for number, other in zip(arrives, others, strict=True)])
 
 
 PULLED_BACK = Exercise(
@@ -182,7 +182,7 @@ _GIVEN = "v", "a", "b"
 def _pair_seen(returned: object, v: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> list[object]:
     if type(returned) is dict and set(returned) == {"a", "b"}:
         returned = returned["a"], returned["b"]
-    return [readable(one) for one in (returned, v, a, b)]
+    return [readable(value) for value in (returned, v, a, b)]
 
 
 def _quotients(numbers: list[float], v: list[float], a: list[float], b: list[float]) -> tuple:
@@ -192,8 +192,8 @@ def _quotients(numbers: list[float], v: list[float], a: list[float], b: list[flo
 
 
 def _other_quotients(random: Random) -> tuple:
-    one, first, second = (list(map(float, random.sample(range(2, 13), 3))) for _ in range(3))
-    return _quotients(one, first, second, [-first[1], *map(float, random.sample(range(14, 19), 2))])
+    three, v, a = (list(map(float, random.sample(range(2, 13), 3))) for _ in range(3))
+    return _quotients(three, v, a, [-v[1], *map(float, random.sample(range(14, 19), 2))])
 
 
 def _right_at(at: int) -> When:
@@ -409,7 +409,7 @@ def _value_and_gradient(
 
 def _is_nan(seen: tuple, right: tuple) -> bool:
     gradients = [case[1] or () for case in seen if is_a(case, tuple)]
-    return any(one != one for gradient in gradients for one in gradient)
+    return any(number != number for gradient in gradients for number in gradient)
 
 
 _WITH = "def answer(points, centre):\n    squares = ((points - centre) ** 2).sum(1)\n    return "

@@ -449,7 +449,8 @@ def _logged(returned: object, model: nn.Module) -> list[object]:
         return ["no dict", readable(returned), "", afterwards()]
     pairs = [(str(readable(key)), readable(value)) for key, value in dict.items(returned)]
     pairs.sort(key=lambda pair: pair[0])
-    kind = "tensors" if any(is_a(one, torch.Tensor) for one in dict.values(returned)) else "numbers"
+    has_tensors = any(is_a(value, torch.Tensor) for value in dict.values(returned))
+    kind = "tensors" if has_tensors else "numbers"
     return [[name for name, _ in pairs], pairs, kind, afterwards()]
 
 
@@ -460,12 +461,12 @@ def _other_names(seen: tuple, right: tuple) -> bool:
 
 def _norms(seen: tuple, right: tuple) -> list[tuple]:
     """Return name, norm that came and right norm, of all cases that have the right names."""
-    found = []
+    norms = []
     for case, wanted in zip(seen, right, strict=True):
         if is_a(case, tuple) and case[0] == wanted[0]:
             pairs = zip(case[1], wanted[1], strict=True)
-            found += [(mine[0], mine[1], true[1]) for mine, true in pairs]
-    return found
+            norms += [(mine[0], mine[1], true[1]) for mine, true in pairs]
+    return norms
 
 
 def _zero_for_none(seen: tuple, right: tuple) -> bool:

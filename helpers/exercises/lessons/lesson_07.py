@@ -112,7 +112,7 @@ def _other_starts(random: Random) -> tuple:
     drawn = []
     for _ in STARTS:
         numbers = [random.randint(3, 12) / 10 for _ in range(random.randint(3, 5))]
-        drawn.append(partial(_start, *[random.choice((-1, 1)) * one for one in numbers]))
+        drawn.append(partial(_start, *[random.choice((-1, 1)) * number for number in numbers]))
     return tuple(drawn)
 
 
@@ -170,7 +170,7 @@ def _with_trunk(w: torch.Tensor, h: torch.Tensor, losses: list) -> tuple[list, t
 
 
 def _rows_and_trunk(returned: object, losses: list, w: torch.Tensor) -> object:
-    states = {one.state for one in saved(w.trunk, lambda tensor: ())}
+    states = {row.state for row in saved(w.trunk, lambda tensor: ())}
     kept = readable(w) == w.start
     return [
         _rows(returned, w),
@@ -446,9 +446,9 @@ CULPRIT = Exercise(
 def _metered(run: Callable, model: nn.Module) -> tuple[Callable, nn.Module]:
     """Let a model know the gradients that its loss sends."""
     loss = run()
-    weights = [one for one in model.parameters() if one.requires_grad]
+    weights = [tensor for tensor in model.parameters() if tensor.requires_grad]
     sent = _grad(loss, weights) if loss.requires_grad else ()
-    model.given = [readable(one) for one in sent], weights
+    model.given = [readable(tensor) for tensor in sent], weights
     return run, model
 
 
@@ -475,15 +475,15 @@ def _runs(rows: int, width: int) -> tuple:
 
 def _measured(returned: object, run: Callable, model: nn.Module) -> list[object]:
     sent, weights = model.given
-    filled = any(one.grad is not None for one in model.parameters())
+    filled = any(tensor.grad is not None for tensor in model.parameters())
     after = "filled" if filled else "empty"
     if not is_a(returned, tuple, list) or len(returned) != 2 or not is_a(returned[0], torch.Tensor):
         return ["not a loss and a number", readable(returned), "", after]
     loss, count = returned
-    came = guarded(lambda: [readable(one) for one in _grad(loss, weights)]) if sent else []
-    if is_a(came, Failed):
-        came = "an error" if loss.requires_grad else "nothing: it has no graph"
-    backward = "right gradients" if came == sent else came
+    again = guarded(lambda: [readable(tensor) for tensor in _grad(loss, weights)]) if sent else []
+    if is_a(again, Failed):
+        again = "an error" if loss.requires_grad else "nothing: it has no graph"
+    backward = "right gradients" if again == sent else again
     return [readable(count), readable(loss), backward, after]
 
 

@@ -298,7 +298,7 @@ CASE = Exercise(
         "You took down the flag of `w`. It has to learn in the next step, too.": shows("frozen"),
         "Your function fills `w.grad`. It only has to return the loss. The loop of the case calls"
         " `backward()`.": lambda seen, _: any(
-            is_a(one, tuple) and one[3] is not None for one in seen
+            is_a(case, tuple) and case[3] is not None for case in seen
         ),
         "Your loss is another number than that of `broken`. Cutting off a target changes no"
         " number.": wrong_in(0),
@@ -466,7 +466,7 @@ def _pair(layers: str, new: float, old: float, decay: float, half: bool = False)
         for module, value in ((average, old), (model, new)):
             for tensor in module.state_dict().values():
                 tensor.fill_(value)
-        average.given = _identities(average), [one.dtype for one in average.parameters()]
+        average.given = _identities(average), [weight.dtype for weight in average.parameters()]
         model.given = _numbers(model)
         return average, model, decay
 
@@ -474,16 +474,16 @@ def _pair(layers: str, new: float, old: float, decay: float, half: bool = False)
 
 
 def _identities(module: nn.Module) -> list[tuple[int, int, bool]]:
-    return [(id(one), one.data_ptr(), one.requires_grad) for one in module.parameters()]
+    return [(id(weight), weight.data_ptr(), weight.requires_grad) for weight in module.parameters()]
 
 
 def _averaged(returned: object, average: nn.Module, model: nn.Module, decay: float) -> list[object]:
     identities, dtypes = average.given
     weights = list(average.parameters())
-    is_same = _identities(average) == identities and dtypes == [one.dtype for one in weights]
+    is_same = _identities(average) == identities and dtypes == [tensor.dtype for tensor in weights]
     return [
-        [readable(one) for one in weights],
-        [readable(one) for one in average.buffers()],
+        [readable(tensor) for tensor in weights],
+        [readable(tensor) for tensor in average.buffers()],
         "the same, with their flags" if is_same else "others, or with other flags",
         "as it was" if same(_numbers(model), model.given) else "changed",
     ]

@@ -212,13 +212,13 @@ def _any(of_case: Callable[[tuple, tuple, tuple], bool]) -> When:
 
 
 def _other_zeros(case: tuple, right: tuple, old: tuple) -> bool:
-    return any((now == 0) != (one < 0) for one, now in zip(old, case[0], strict=True))
+    return any((now == 0) != (before < 0) for before, now in zip(old, case[0], strict=True))
 
 
 def _other_values(random: Random) -> tuple:
     """Draw values of both signs, some near 0 and some far from it; the last ones are all positive."""
     near, far = random.randint(1, 7) / 8, 100.0 * random.randint(3, 20)
-    mixed = [float(one) for one in random.sample(range(1, 12), 3)]
+    mixed = [float(number) for number in random.sample(range(1, 12), 3)]
     lists = [1.0, -mixed[0], 3.0], [-mixed[1], -1.0, 2.0, mixed[2]]
     lists = *lists, [near, -near, 0.25, -0.25, far, -far], [near, mixed[0]]
     return tuple(partial(leaf, *values) for values in lists)
@@ -287,16 +287,16 @@ def _other_models(random: Random) -> tuple:
     harmful = random.sample(
         ("Tanh Dropout!", "Sigmoid ReLU!", "ReLU Dropout!", "ReLU! Dropout!"), 3
     )
-    calm = random.sample(("ReLU!", "Dropout!", "Tanh", "Linear ReLU!"), 2)
-    texts = [f"Linear {calm[0]} Linear {harmful[0]} Linear", f"Linear {calm[1]} Linear"]
-    texts.append(f"Linear {harmful[1]} Linear {calm[1]} Linear {harmful[2]} Linear")
+    harmless = random.sample(("ReLU!", "Dropout!", "Tanh", "Linear ReLU!"), 2)
+    texts = [f"Linear {harmless[0]} Linear {harmful[0]} Linear", f"Linear {harmless[1]} Linear"]
+    texts.append(f"Linear {harmful[1]} Linear {harmless[1]} Linear {harmful[2]} Linear")
     return _MODELS[0], *map(_stack, texts)
 
 
 def _switches(returned: object, model: nn.Sequential) -> list[object]:
     switches = [bool(getattr(layer, "inplace", False)) for layer in model]
-    came = guarded(lambda: model(torch.ones(2, 3)).sum().backward())
-    backward = "raises" if is_a(came, Failed) else "runs"
+    ran = guarded(lambda: model(torch.ones(2, 3)).sum().backward())
+    backward = "raises" if is_a(ran, Failed) else "runs"
     return [switches, backward, "train()" if model.training else "eval()"]
 
 
@@ -432,7 +432,7 @@ def _tensors(model: nn.Module) -> list[torch.Tensor]:
 def _writes(factor: int) -> tuple:
     """Return cases: a counted write, an uncounted one, buffers, another tensor, a NaN, a layer used twice, none."""
     layer = "model = nn.Linear(2, 1)\nnn.init.ones_(model.weight)\n"
-    one = "one = nn.Linear(1, 1)\nmodel = nn.Sequential(one, nn.Tanh(), one)\n"
+    twice = "one = nn.Linear(1, 1)\nmodel = nn.Sequential(one, nn.Tanh(), one)\n"
     codes = (
         layer + f"def run():\n    with torch.no_grad():\n        model.weight.mul_({factor})",
         layer + f"run = lambda: model.weight.data.mul_(1 + {factor}e-6)",
@@ -441,7 +441,7 @@ def _writes(factor: int) -> tuple:
         layer + "def run():\n    model.bias = nn.Parameter(model.bias.detach().clone())",
         layer.replace("ones_(model.weight)", "constant_(model.weight, float('nan'))")
         + f"run = lambda: model(torch.ones({factor}, 2))",
-        one + f"run = lambda: one.weight.data.add_({factor}.0)",
+        twice + f"run = lambda: one.weight.data.add_({factor}.0)",
         "model = nn.Sequential()\nrun = lambda: None",
     )
     return tuple(made_by(code, "run", "model", then=_watched) for code in codes)

@@ -411,9 +411,9 @@ def _form(value: object, ids: set[int], depth: int = 4) -> object:
         return readable(value)
     inside = list(dict.items(value)) if is_a(value, dict) else list(value)
     if is_a(value, dict):
-        inside = [(readable(key), _form(one, ids, depth - 1)) for key, one in inside]
+        inside = [(readable(key), _form(part, ids, depth - 1)) for key, part in inside]
     else:
-        inside = [_form(one, ids, depth - 1) for one in inside]
+        inside = [_form(part, ids, depth - 1) for part in inside]
     return [type(value).__name__, *inside]
 
 
@@ -435,8 +435,8 @@ def _comparing(answer: Callable) -> Callable:
     return run
 
 
-def _carried(came: tuple, batch: object, device: object) -> list[object]:
-    returned, ids, after = came
+def _carried(outcome: tuple, batch: object, device: object) -> list[object]:
+    returned, ids, after = outcome
     return [_form(returned, ids), after]
 
 
@@ -445,7 +445,7 @@ def _lost_its_name(seen: tuple, right: tuple) -> bool:
     pairs = [
         (case[0], wanted[0]) for case, wanted in zip(seen, right, strict=True) if len(case) == 2
     ]
-    first = next((true for came, true in pairs if came != true), [""])
+    first = next((true for form, true in pairs if form != true), [""])
     return first[0] == "Batch"
 
 

@@ -106,7 +106,6 @@ VERSION = Exercise(
 
 
 def _linear(name: str, weight: list, bias: list) -> str:
-    """Return the lines that put these numbers into a layer."""
     return f"{name}.weight = nn.Parameter(torch.tensor({weight}))\n{name}.bias = nn.Parameter(torch.tensor({bias}))\n"
 
 
@@ -219,7 +218,7 @@ class _Watch(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         self.look()
         node = torch._C._current_autograd_node()
-        if node is not None and not any(node is one for one in self.nodes[-3:]):
+        if node is not None and not any(node is other for other in self.nodes[-3:]):
             node.metadata["mark"] = mark = torch.empty(0)  # lives as long as its node
             self.alive.add(mark)
             self.nodes.append(node)
@@ -237,7 +236,7 @@ class _Watch(TorchDispatchMode):
 
     def keeps(self) -> bool:
         """Tell whether a node that was walked has a saved tensor still; let go of the nodes."""
-        states = [one.state for node in self.nodes for one in saved(node, lambda tensor: ())]
+        states = [row.state for node in self.nodes for row in saved(node, lambda tensor: ())]
         self.nodes.clear()
         return "held" in states
 
@@ -263,7 +262,7 @@ def _watched(answer: Callable) -> Callable:
 
 
 def _case(weight: list[float], bias: float, x: list[list[float]], y: list[float]) -> Callable:
-    data = f"points, moon = torch.tensor({x}), torch.tensor({[[one] for one in y]})"
+    data = f"points, moon = torch.tensor({x}), torch.tensor({[[number] for number in y]})"
     code = f"model = nn.Linear(2, 1)\n{_linear('model', [weight], [bias])}{data}"
     return made_by(code, "model", "points", "moon")
 
@@ -591,7 +590,7 @@ class _Rounds:
 
     def __init__(self, model: torch.nn.Module, losses: list[float]) -> None:
         self.model, self.losses, self.calls = model, losses, ""
-        self.tensors = [id(one) for one in model.state_dict(keep_vars=True).values()]
+        self.tensors = [id(tensor) for tensor in model.state_dict(keep_vars=True).values()]
 
     def step(self) -> None:
         self.calls += "s"
@@ -606,9 +605,9 @@ class _Rounds:
 
 
 def _training(layers: str, losses: list[float], patience: int, most: int) -> Callable:
-    told = ", ".join(map(str, losses))
+    listed = ", ".join(map(str, losses))
 
-    @written(f"model = {layers}; losses {told}, then 9; patience = {patience}; most = {most}")
+    @written(f"model = {layers}; losses {listed}, then 9; patience = {patience}; most = {most}")
     def case() -> tuple:
         model = eval(layers, {"nn": torch.nn})
         model.rounds = rounds = _Rounds(model, losses)
@@ -634,15 +633,15 @@ def _trainings(a: float) -> tuple:
 def _stopped(returned: object, model: torch.nn.Module, *_: object) -> list[object]:
     rounds = model.rounds
     losses = readable(returned)
-    if is_a(returned, list, tuple) and any(is_a(one, torch.Tensor) for one in returned):
+    if is_a(returned, list, tuple) and any(is_a(tensor, torch.Tensor) for tensor in returned):
         losses = "tensors"
     count = len(rounds.calls) // 2
     in_turn = rounds.calls == "sv" * count
     state = model.state_dict(keep_vars=True).values()
-    are_same = [id(one) for one in state] == rounds.tensors
-    numbers = {one.detach().max().item() for one in state} | {
-        one.detach().min().item() for one in state
-    }
+    are_same = [id(tensor) for tensor in state] == rounds.tensors
+    numbers = set()
+    for tensor in state:
+        numbers |= {tensor.detach().max().item(), tensor.detach().min().item()}
     return [
         losses,
         count if in_turn else "step and validate not in turn",

@@ -309,9 +309,9 @@ def _swish_seen(returned: list, x: torch.Tensor) -> list[object]:
     if not is_a(result, torch.Tensor) or len(result) != len(x):
         return ["not a tensor like `x`", "", "", "", ""]
     mapped = guarded(lambda: _vmap(answer)(x.detach()))
-    came = "raises" if is_a(mapped, Failed) else "runs"
+    batched = "raises" if is_a(mapped, Failed) else "runs"
     kept = _kept(result)
-    return [readable(result), *_slopes(result, x), kept, came]
+    return [readable(result), *_slopes(result, x), kept, batched]
 
 
 def _leaves(*lists: tuple) -> tuple:

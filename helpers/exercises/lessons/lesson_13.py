@@ -95,7 +95,7 @@ answer = torch.autograd.grad(g @ v, x)[0].tolist()
 def _derivatives(data: Data) -> tuple[list[float], list[list[float]]]:
     x = _tensor(data["x"], requires_grad=True)
     (gradient,) = _grad(eval(data["f"], {"x": x}), x, create_graph=True)
-    rows = [_grad(one, x, retain_graph=True)[0].tolist() for one in gradient]
+    rows = [_grad(element, x, retain_graph=True)[0].tolist() for element in gradient]
     return gradient.tolist(), rows
 
 
@@ -104,15 +104,15 @@ def _found(order: int, at: int, weighed: bool = False) -> Callable[[Data], float
 
     def number(data: Data) -> float:
         gradient, rows = _derivatives(data)
-        found = gradient[at] if order == 1 else rows[at][at]
-        return found * data["v"][at] if weighed else found
+        derivative = gradient[at] if order == 1 else rows[at][at]
+        return derivative * data["v"][at] if weighed else derivative
 
     return number
 
 
 def _other_product(random: Random) -> Data:
-    x = [float(one) for one in random.sample(range(2, 8), 2)]
-    v = [float(one) for one in random.sample(range(2, 12), 2)]
+    x = [float(number) for number in random.sample(range(2, 8), 2)]
+    v = [float(number) for number in random.sample(range(2, 12), 2)]
     return {"x": x, "v": v, "f": random.choice(_FUNCTIONS)}
 
 
@@ -382,9 +382,9 @@ _NO_GRAPH, _TOUCHED = "no gradient", "changed"
 
 
 def _smooth_seen(returned: object, model: nn.Module, points: torch.Tensor) -> list[object]:
-    before = points.requires_grad or any(one.grad is not None for one in model.parameters())
+    before = points.requires_grad or any(tensor.grad is not None for tensor in model.parameters())
     weights = [model[0].weight, model[2].weight]
-    sent = guarded(lambda: [readable(one) for one in _grad(returned, weights)])
+    sent = guarded(lambda: [readable(tensor) for tensor in _grad(returned, weights)])
     gradient = _NO_GRAPH if is_a(sent, Failed) else sent
     return [readable(returned), gradient, _TOUCHED if before else "as before"]
 

@@ -266,12 +266,12 @@ def _guarded_model(sizes: str, bad: dict[str, str], frozen: str = "", stale: str
     """Return a case: a model, where to report to, which gradients turn bad, and what is frozen or has a
     NaN in its `.grad` from before. There `report` returns zeros, which nobody may take for a gradient.
     """
-    layers = [int(size) for size in sizes.split()]
-    text = ", ".join(f"nn.Linear({one}, {two})" for one, two in itertools.pairwise(layers))
+    layers = list(itertools.pairwise(map(int, sizes.split())))
+    text = ", ".join(f"nn.Linear({inputs}, {outputs})" for inputs, outputs in layers)
 
     @written(f"model = nn.Sequential({text})" + (f"; {frozen} is frozen" if frozen else ""))
     def make() -> tuple:
-        model = nn.Sequential(*(nn.Linear(one, two) for one, two in itertools.pairwise(layers)))
+        model = nn.Sequential(*(nn.Linear(inputs, outputs) for inputs, outputs in layers))
         parameters = dict(model.named_parameters())
         if frozen:
             parameters[frozen].requires_grad_(False)
@@ -294,13 +294,14 @@ def _send(model: nn.Module, values: dict[str, float]) -> None:
     """Send each parameter a gradient that holds one number, 2.0 where none is named; what is not finite
     is in one place of it alone.
     """
-    pairs = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
     total = 0
-    for name, one in pairs:
+    for name, parameter in model.named_parameters():
+        if not parameter.requires_grad:
+            continue
         value = values.get(name, 2.0)
-        sent = _full(one, value if isfinite(value) else 2.0)
+        sent = _full(parameter, value if isfinite(value) else 2.0)
         sent.view(-1)[0] = value
-        total = total + (one * sent).sum()
+        total = total + (parameter * sent).sum()
     total.backward()
 
 
@@ -309,15 +310,15 @@ def _gather(model: nn.Module, reported: list, bad: dict[str, str], stop: Callabl
     values = {name: _BAD[kind] for name, kind in bad.items()}
     for sent in ({"0.bias": 2e38}, values):  # all elements are finite, and their sum is not
         reported.clear()
-        came = guarded(_send, model, sent)
-        seen.append(sorted(map(str, reported)) if came is None else f"backward raised {came}")
-    gradients = [readable(one.grad) for one in model.parameters()]
+        failed = guarded(_send, model, sent)
+        seen.append(sorted(map(str, reported)) if failed is None else f"backward raised {failed}")
+    gradients = [readable(parameter.grad) for parameter in model.parameters()]
     stop()
     reported.clear()
     guarded(_send, model, values)
     left = 0
-    for one in model.parameters():
-        for hooks in (one._backward_hooks, one._post_accumulate_grad_hooks):
+    for parameter in model.parameters():
+        for hooks in (parameter._backward_hooks, parameter._post_accumulate_grad_hooks):
             left += len(hooks or ())
     return [*seen, gradients, len(reported), left]
 

@@ -220,11 +220,11 @@ def _gradients(result: torch.Tensor, leaves: list[torch.Tensor]) -> object:
     # Not that of the forward: a Dropout that runs again would meet the same numbers by luck.
     _seed(2)
     (result * result).sum().backward()
-    found = []
-    for one in leaves:
-        found.append("none" if one.grad is None else readable(one.grad))
-        one.grad = None
-    return found
+    gradients = []
+    for leaf in leaves:
+        gradients.append("none" if leaf.grad is None else readable(leaf.grad))
+        leaf.grad = None
+    return gradients
 
 
 _ERROR = "an error"
@@ -234,8 +234,8 @@ def _ran(returned: tuple, layers: nn.Sequential, x: torch.Tensor, size: int) -> 
     result, kept = returned
     if not is_a(result, torch.Tensor):
         return ["no tensor", "none", kept, "none"]
-    came = guarded(_gradients, result, [*layers.parameters(), x])
-    *weights, data = [_ERROR, _ERROR] if is_a(came, Failed) else came
+    gradients = guarded(_gradients, result, [*layers.parameters(), x])
+    *weights, data = [_ERROR, _ERROR] if is_a(gradients, Failed) else gradients
     return [readable(result), weights, kept, data]
 
 
@@ -447,9 +447,9 @@ def _loss(
         return ["no tensor", "none", "nothing kept"]
     right = partial(checkpoint, body, use_reentrant=False)
     least = _counted(lambda: binary_cross_entropy_with_logits(head(right(x)), y))()[1]
-    came = guarded(_gradients, result, [*body.parameters(), *head.parameters()])
+    gradients = guarded(_gradients, result, [*body.parameters(), *head.parameters()])
     inside = "the body is computed again" if kept <= least else "the body's results are kept"
-    return [readable(result), _ERROR if is_a(came, Failed) else came, inside]
+    return [readable(result), _ERROR if is_a(gradients, Failed) else gradients, inside]
 
 
 _CASE = """

@@ -37,8 +37,8 @@ def operations() -> Reader:
 def _read(answer: object) -> frozenset:
     value = plain(chosen(answer))
     texts = items((value,) if is_a(value, str) else value, _text)
-    found = frozenset().union(*map(_named, texts))
-    return found - {SAVED} if found & _ALL else found  # "mul (self, other)" names an operation
+    named = frozenset().union(*map(_named, texts))
+    return named - {SAVED} if named & _ALL else named  # "mul (self, other)" names an operation
 
 
 def _text(value: object) -> str:
@@ -51,20 +51,20 @@ def _text(value: object) -> str:
 
 def _named(text: str) -> frozenset:
     """Return the operations that a text names: an expression names the one that it ends in."""
-    found = frozenset()
+    named = frozenset()
     for part in re.split(r"[;\n]", text):
         try:
-            found |= _of(ast.parse(part.strip(" .,"), mode="eval").body)
+            named |= _of(ast.parse(part.strip(" .,"), mode="eval").body)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            found |= _prose(part)
-    return found
+            named |= _prose(part)
+    return named
 
 
 def _prose(text: str) -> frozenset:
     """Read words that are no code; in "the product of x and y" and "x times y" no leaf is listed."""
     words = re.split(r"[\s,/&|]+", text)
-    found = frozenset().union(*map(_word, words))
-    return found - {LEAF} if {"of", "times"} & set(words) else found
+    named = frozenset().union(*map(_word, words))
+    return named - {LEAF} if {"of", "times"} & set(words) else named
 
 
 def _of(node: ast.AST) -> frozenset:
@@ -85,8 +85,8 @@ def _of(node: ast.AST) -> frozenset:
 
 def _of_two(node: ast.BinOp) -> frozenset:
     """Read two names with a sign between them: "exp / mul" lists two operations, "x * y" is one."""
-    within = [one for one in ast.walk(node) if isinstance(one, ast.expr) and one is not node]
-    names = {getattr(one, "id", "") for one in within if not isinstance(one, ast.BinOp)}
+    within = [part for part in ast.walk(node) if isinstance(part, ast.expr) and part is not node]
+    names = {getattr(part, "id", "") for part in within if not isinstance(part, ast.BinOp)}
     listed = {_MEANING.get(name) for name in names}
     if listed <= _ALL:
         return frozenset(listed)
@@ -98,14 +98,14 @@ def _of_two(node: ast.BinOp) -> frozenset:
 
 
 def _word(text: str) -> frozenset:
-    bare = word(text).rpartition(".")[2] or text.strip()
-    bare = re.sub(r"(backward)?\d*$", "", bare).strip("_") or bare
-    if bare in _SILENT:
+    name = word(text).rpartition(".")[2] or text.strip()
+    name = re.sub(r"(backward)?\d*$", "", name).strip("_") or name
+    if name in _SILENT:
         return frozenset()
-    if bare in _WHOLE:
-        return _WHOLE[bare]
-    if bare in _MEANING:
-        return frozenset({_MEANING[bare]})
-    if bare in _TORCH:
-        return frozenset({bare})
-    raise NotRead(f'"{bare[:40]}" names no operation of torch')
+    if name in _WHOLE:
+        return _WHOLE[name]
+    if name in _MEANING:
+        return frozenset({_MEANING[name]})
+    if name in _TORCH:
+        return frozenset({name})
+    raise NotRead(f'"{name[:40]}" names no operation of torch')
