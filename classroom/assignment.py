@@ -56,8 +56,8 @@ def main(arguments, root=ROOT):
         there = f"Which lessons? There are {' '.join(known)}."
         sys.exit(f'{wrong}{there} For example: make assignment N="03 05"')
     name, folder = named(numbers), root / FOLDER
-    found, odd = submissions(folder / "handed_in" / name)
-    if found or odd:
+    files, others = submissions(folder / "handed_in" / name)
+    if files or others:
         sys.exit(
             f"{FOLDER}/handed_in/{name} has submissions already: they belong to the assignment as it was given out,"
             f" so it stays as it is. To begin anew, move {FOLDER} away."
@@ -106,10 +106,10 @@ def make(name, numbers, folder, root=ROOT):
 
 def nbgrader(folder, *arguments):
     """Run a command of nbgrader's in the folder of its course; return "", or what it said if it failed."""
-    found = importlib.util.find_spec("nbgrader")
-    if found is None:
+    package = importlib.util.find_spec("nbgrader")
+    if package is None:
         sys.exit(f"nbgrader is not installed. `make assignment` does it; without make: {INSTALL}")
-    programs = [Path(found.origin).parents[1] / "bin", Path(sys.executable).parent]  # has alembic
+    programs = [Path(package.origin).parents[1] / "bin", Path(sys.executable).parent]  # has alembic
     path = os.pathsep.join([*map(str, programs), os.environ.get("PATH", "")])
     call = [sys.executable, "-m", "nbgrader", *arguments, "--log-level=WARN"]
     environment = {**os.environ, "PATH": path}
@@ -136,11 +136,11 @@ def source(number, master):
     asked = _asked(notebook)
     apart = separable(source_of(number))
     cells, left_out = [], []
-    for one in exercises(number):
-        if one.id in asked and one.reader.cases and one.id not in apart:
-            left_out.append(one.id)
-        elif one.id in asked:
-            cells += _cells(one, *asked[one.id])
+    for exercise in exercises(number):
+        if exercise.id in asked and exercise.reader.cases and exercise.id not in apart:
+            left_out.append(exercise.id)
+        elif exercise.id in asked:
+            cells += _cells(exercise, *asked[exercise.id])
     title = notebook.cells[0].source.splitlines()[0].strip("# ")
     return title, cells, left_out
 

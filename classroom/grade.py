@@ -25,21 +25,23 @@ NOT_THESE = "It has no cells for {}: is it the notebook that was given out?"
 def main(arguments, root=ROOT):
     """Grade all that was handed in for an assignment, and print the table."""
     again = "--again" in arguments
-    name = named(numbered([one for one in arguments if one != "--again"]))
+    name = named(numbered([word for word in arguments if word != "--again"]))
     folder = root / FOLDER
     if not (folder / "release" / name / f"{name}.ipynb").exists():
         made = ", ".join(path.name for path in sorted(folder.glob("release/*"))) or "none yet"
         there = f"There is no assignment {name}; made so far: {made}."
         sys.exit(f'{there} For example: make grade N="03 05"')
     files, others = handed_in.submissions(folder / "handed_in" / name)
-    for one in others:
-        print(one, file=sys.stderr)
+    for sentence in others:
+        print(sentence, file=sys.stderr)
     if not files:
         none = f"{FOLDER}/handed_in/{name}/ has no submission"
         sys.exit(f"{none}: put one notebook for each student there, such as ada.ipynb")
     rows = grade(name, files, folder, again)
     path = write(rows, folder / "points" / f"{name}.csv")
-    print(*map(_line, rows), sep="\n")
+    for row in rows:
+        points, most = _sums(row)
+        print(f"{row['student']:20} {points:g} of {most:g}  {row['note']}".rstrip())
     print(f"{path.relative_to(root)} has the reasons,")
     print(f"{FOLDER}/feedback/STUDENT/{name}/{name}.html has them for each student.")
 
@@ -50,7 +52,7 @@ def grade(name, files, folder, again=False):
     for student, file in files.items():
         notes[student] = _take_in(student, file, name, folder, again)
     failed = nbgrader(folder, "autograde", name)  # those that have not been graded yet
-    graded = {one: note for one, note in notes.items() if _reasons(one, name, folder)}
+    graded = [student for student in notes if _reasons(student, name, folder)]
     missing = sorted(set(notes) - set(graded))
     for student in missing:  # what nbgrader left half-way would be taken for graded
         shutil.rmtree(folder / "autograded" / student / name, ignore_errors=True)
@@ -59,7 +61,7 @@ def grade(name, files, folder, again=False):
     if missing:
         print(f"Not graded: {', '.join(missing)}. {failed}", file=sys.stderr)
     _write_pages(name, folder)
-    return [_row(student, name, folder, note) for student, note in graded.items()]
+    return [_row(student, name, folder, notes[student]) for student in graded]
 
 
 def _reasons(student, name, folder):
@@ -67,11 +69,14 @@ def _reasons(student, name, folder):
     path = folder / "autograded" / student / name / f"{name}.ipynb"
     if not path.exists():
         return {}
-    cells = {place(cell): cell for cell in nbformat.read(path, as_version=4).cells}
-    points = {id: cell.outputs for (kind, id), cell in cells.items() if kind == "points"}
-    if not all(points.values()):
-        return {}
-    return {id: " ".join(outputs[0].text.split()) for id, outputs in points.items()}
+    reasons = {}
+    for cell in nbformat.read(path, as_version=4).cells:
+        kind, id = place(cell)
+        if kind == "points" and not cell.outputs:
+            return {}
+        if kind == "points":
+            reasons[id] = " ".join(cell.outputs[0].text.split())
+    return reasons
 
 
 def _take_in(student, file, name, folder, again):
@@ -95,9 +100,9 @@ def _write_pages(name, folder):
     import nbgrader as installed
 
     its_own = Path(installed.__file__).parent / "server_extensions" / "formgrader" / "templates"
-    bases = [f"--HTMLExporter.extra_template_basedirs={one}" for one in (TEMPLATES, its_own)]
-    told = "--HTMLExporter.template_name=page"
-    failed = nbgrader(folder, "generate_feedback", name, "--force", told, *bases)
+    folders = "--HTMLExporter.extra_template_basedirs="
+    options = [f"{folders}{TEMPLATES}", f"{folders}{its_own}", "--HTMLExporter.template_name=page"]
+    failed = nbgrader(folder, "generate_feedback", name, "--force", *options)
     if failed:
         print(failed, file=sys.stderr)
 
@@ -138,11 +143,6 @@ def write(rows, path):
 
 def _sums(row):
     return [sum(column) for column in zip(*row["points"].values(), strict=True)]
-
-
-def _line(row):
-    points, most = _sums(row)
-    return f"{row['student']:20} {points:g} of {most:g}  {row['note']}".rstrip()
 
 
 if __name__ == "__main__":

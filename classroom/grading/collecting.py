@@ -13,10 +13,10 @@ from readers import READERS
 def collect(exercise):
     """Show what `answer` is, and forget it, so that the next exercise begins without one."""
     names = get_ipython().user_ns
-    found = {"kind": "missing"}
+    record = {"kind": "missing"}
     try:
         if "answer" in names:
-            found = taken(names["answer"], READERS.get(exercise))  # which may call itself
+            record = taken(names["answer"], READERS.get(exercise))  # which may call itself
     finally:
         names.pop("answer", None)
-    publish_display_data({"application/json": found})
+    publish_display_data({"application/json": record})

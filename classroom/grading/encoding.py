@@ -37,7 +37,7 @@ def _plain(answer):
 def written(value):
     """Return a plain value, a dict of such, a Failed or an Ours as lists and texts for JSON."""
     if is_a(value, dict):
-        return ["dict", *([written(key), written(one)] for key, one in dict.items(value))]
+        return ["dict", *([written(key), written(part)] for key, part in dict.items(value))]
     if is_a(value, Failed):
         return ["failed", value.kind, value.text]
     if is_a(value, Ours):
@@ -55,7 +55,7 @@ def read(value):
         return value
     kind, *parts = value
     if kind == "dict":
-        return {read(key): read(one) for key, one in parts}
+        return {read(key): read(part) for key, part in parts}
     if kind == "failed":
         name, text = map(str, parts)
         return Failed(name, text)
@@ -73,7 +73,7 @@ def read(value):
 def parsed(text):
     """Return the record in a line, or None where there is none."""
     try:
-        found = json.loads(text)
+        record = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return record if isinstance(record, dict) else None

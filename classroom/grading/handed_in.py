@@ -23,7 +23,7 @@ def submissions(folder):
     """Return the notebooks in a folder by their students, {"ada": Path}, and what to say of others:
     ada.ipynb is Ada's, and so is the one notebook in a folder named ada, as Moodle packs them.
     """
-    found, said = {}, []
+    files, said = {}, []
     for path in sorted(folder.glob("*")):
         if path.is_dir() and not path.is_symlink():
             student, inside = path.name, sorted(path.glob("*.ipynb"))
@@ -35,11 +35,11 @@ def submissions(folder):
             said.append(NO_NAME.format(path.name))
         elif len(inside) != 1:
             said.append(NOT_ONE.format(path.name, len(inside)))
-        elif student in found:
+        elif student in files:
             said.append(TWICE.format(path.name))
         else:
-            found[student] = inside[0]
-    return found, said
+            files[student] = inside[0]
+    return files, said
 
 
 def read(file):
@@ -61,14 +61,14 @@ def read(file):
 
 def without_place(text, release):
     """Return the exercises of a release for which a submission has no cell, such as ["03.1"]."""
-    here = {place(cell) for cell in _notebook(text).cells}
-    missing = [one for one in map(place, release.cells) if one not in here]
-    return [id for kind, id in missing if kind == "answer"]
+    here = list(map(place, _notebook(text).cells))
+    asked = [id for kind, id in map(place, release.cells) if kind == "answer"]
+    return [id for id in asked if ("answer", id) not in here]
 
 
 def _notebook(text):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what was copied twice, which is taken once
-        found = nbformat.reads(text.decode("utf-8"), as_version=4)
-        nbformat.validate(found)
-    return found
+        notebook = nbformat.reads(text.decode("utf-8"), as_version=4)
+        nbformat.validate(notebook)
+    return notebook

@@ -45,7 +45,8 @@ def main():
             except DeadKernelError:
                 return
             late = time.monotonic() - begun >= given["seconds"]
-            _say({"step": number, "late": late, **_outcome(step, done)})
+            record = {"step": number, "late": late, **_outcome(step, done)}
+            print(json.dumps(record), flush=True)
 
 
 def _source(step):
@@ -54,18 +55,15 @@ def _source(step):
 
 def _outcome(step, cell):
     """Return what a cell did that counts: the answer that was shown, or the error that ended it."""
-    errors = [out for out in cell.outputs if out.output_type == "error"]
-    shown = [out.data for out in cell.outputs if out.output_type == "display_data"]
-    answers = [data["application/json"] for data in shown if "application/json" in data]
-    if "collect" in step and answers:
-        return {"found": answers[-1]}
-    if errors:
-        return {"raised": f"{errors[-1].ename}: {errors[-1].evalue}"[:300]}
-    return {}
-
-
-def _say(record):
-    print(json.dumps(record), flush=True)
+    raised, answered = {}, {}
+    for output in cell.outputs:
+        if output.output_type == "error":
+            raised = {"raised": f"{output.ename}: {output.evalue}"[:300]}
+        elif output.output_type == "display_data" and "application/json" in output.data:
+            answered = {"found": output.data["application/json"]}
+    if "collect" in step and answered:
+        return answered
+    return raised
 
 
 if __name__ == "__main__":

@@ -57,7 +57,6 @@ class Sandboxed(NbGraderPreprocessor):
 
 
 def _release(resources):
-    """Return what students were given of the notebook that is being graded."""
     named = resources["nbgrader"]
     path = Path("release", named["assignment"], f"{named['notebook']}.ipynb")
     return nbformat.read(path, as_version=4)
@@ -85,16 +84,15 @@ def _write_points(nb, asked, heard, how):
     by_step = {record["step"]: record for record in heard if isinstance(record.get("step"), int)}
     first, at = 0, ""
     for step, id in asked.items():
-        records = [by_step[one] for one in range(first, step + 1) if one in by_step]
-        before = _trouble(records)
+        before = _trouble([by_step.get(number, {}) for number in range(first, step + 1)])
         if step not in by_step and how:
             before, at = ended(how, at or id, here=not at), at or id
-        found = mark(find(id), by_step.get(step, {}).get("found"), before)
+        judged = mark(find(id), by_step.get(step, {}).get("found"), before)
         first = step + 1
         most = float(cells[id].metadata.nbgrader["points"])
         cells[id].outputs = [
-            new_output("stream", name="stdout", text=f"{wrapped(found.reason)}\n"),
-            new_output("execute_result", {"text/plain": str(most if found.right else 0.0)}),
+            new_output("stream", name="stdout", text=f"{wrapped(judged.reason)}\n"),
+            new_output("execute_result", {"text/plain": str(most if judged.right else 0.0)}),
         ]
 
 
@@ -102,5 +100,7 @@ def _trouble(records):
     """Say what kept the cells of an answer from ending well; "" where nothing did."""
     if any(record.get("late") for record in records):
         return "it did not end within the seconds that a cell has"
-    raised = next((str(record["raised"]) for record in records if record.get("raised")), "")
-    return f"a cell of it ended with {raised.rstrip(' .:')}" if raised else ""
+    for record in records:
+        if record.get("raised"):
+            return f"a cell of it ended with {str(record['raised']).rstrip(' .:')}"
+    return ""

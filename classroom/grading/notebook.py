@@ -99,5 +99,4 @@ def statement(text, id):
 
 
 def text_cell(text, id):
-    """Return a statement as a locked cell."""
     return described(new_markdown_cell(text), "ask", id)

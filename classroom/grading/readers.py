@@ -16,7 +16,6 @@ ROOM = "helpers.exercises.lessons."
 
 
 def source_of(lesson):
-    """Return the source of one lesson's exercises."""
     return (LESSONS / f"lesson_{lesson}.py").read_text("utf-8")
 
 
@@ -24,29 +23,35 @@ def readers(source, functions):
     """Return Python source that defines READERS: of those `functions` that can be tried apart."""
     tree = ast.parse(source)
     apart = separable(source)
-    calls = {id: call for id, call in _exercises(tree) if id in functions and id in apart}
-    needed = _reached(tree, set().union(*(_names(call["reader"]) for call in calls.values())))
+    names, entries = set(), []
+    for id, call in _exercises(tree):
+        if id in functions and id in apart:
+            names |= _names(call["reader"])
+            entries.append(f"    {id!r}: {ast.unparse(call['reader'])},")
+    needed = _reached(tree, names)
     kept = [_only(statement, needed) for statement in tree.body if _defined(statement) & needed]
-    entries = [f"    {id!r}: {ast.unparse(call['reader'])}," for id, call in calls.items()]
     return "\n".join([*map(ast.unparse, kept), "READERS = {", *entries, "}", ""])
 
 
 def separable(source):
     """Return the ids of exercises whose reader uses nothing here that computes the truth."""
     tree = ast.parse(source)
-    ours = set().union(*(_defined(one) for one in tree.body if not _is_import(one)))
-    found = set()
+    ours = set().union(*(_defined(node) for node in tree.body if not _is_import(node)))
+    ids = set()
     for id, call in _exercises(tree):
         truth = _names(call.get("truth") or call["solution"])
         if not _reached(tree, _names(call["reader"])) & truth & ours:
-            found.add(id)
-    return found
+            ids.add(id)
+    return ids
 
 
 def rooms(source):
     """Return the modules beside the lessons that a source imports, such as ["watching"]."""
-    found = [one.module for one in ast.parse(source).body if isinstance(one, ast.ImportFrom)]
-    return [module.removeprefix(ROOM) for module in found if module.startswith(ROOM)]
+    modules = []
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.ImportFrom) and statement.module.startswith(ROOM):
+            modules.append(statement.module.removeprefix(ROOM))
+    return modules
 
 
 def _exercises(tree):
@@ -63,15 +68,16 @@ def _reached(tree, names):
     """Return `names` and all that their definitions at the top of the module use, in turn."""
     reached = set(names)
     while True:
-        used = [_names(one) for one in tree.body if _defined(one) & reached]
-        more = set().union(*used) - reached
-        if not more:
+        before = len(reached)
+        for statement in tree.body:
+            if _defined(statement) & reached:
+                reached |= _names(statement)
+        if len(reached) == before:
             return reached
-        reached |= more
 
 
 def _names(node):
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _defined(statement):

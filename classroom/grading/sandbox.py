@@ -68,17 +68,17 @@ def _furnish(folder, lessons):
         shutil.copytree(package, folder / package.name, ignore=_left_out)
     for name in ("encoding", "collecting", "inside"):
         shutil.copy(HERE / f"{name}.py", folder)
-    texts = [_readers(lesson, folder) for lesson in lessons]
-    every = [f"from readers_{lesson} import READERS as R{lesson}" for lesson in lessons]
-    every.append(f"READERS = {' | '.join(['{}', *(f'R{lesson}' for lesson in lessons)])}\n")
-    for lesson, text in zip(lessons, texts, strict=True):
-        (folder / f"readers_{lesson}.py").write_text(text, "utf-8")
-    (folder / "readers.py").write_text("\n".join(every), "utf-8")
+    imports, joined = "", "READERS = {}"
+    for lesson in lessons:
+        (folder / f"readers_{lesson}.py").write_text(_readers(lesson, folder), "utf-8")
+        imports += f"from readers_{lesson} import READERS as R{lesson}\n"
+        joined += f" | R{lesson}"
+    (folder / "readers.py").write_text(f"{imports}{joined}\n", "utf-8")
 
 
 def _readers(lesson, folder):
     """Return the source of a lesson's readers, and copy the rooms beside the lessons that it needs."""
-    functions = {one.id for one in exercises(lesson) if one.reader.cases}
+    functions = {exercise.id for exercise in exercises(lesson) if exercise.reader.cases}
     text = readers.readers(readers.source_of(lesson), functions)
     inside = folder / "helpers" / "exercises" / "lessons"
     for room in readers.rooms(text):
@@ -192,7 +192,7 @@ def run(steps, folder, limits=None):
         process.wait()
         process.stdout.close()
     heard = list(filter(None, map(parsed, text.decode("utf-8", "replace").splitlines())))
-    is_whole = len([one for one in heard if "step" in one]) >= len(steps)
+    is_whole = sum("step" in record for record in heard) >= len(steps)
     ends = {"late": late.is_set(), "full": full.is_set(), "loud": loud, "died": not is_whole}
     return heard, next((how for how, is_so in ends.items() if is_so), "")
 
@@ -212,10 +212,10 @@ def trouble(folder, *secrets):
     solutions = sorted(readers.LESSONS.glob("lesson_*.py"))
     probe = _PROBE.format(files=[str(file.resolve()) for file in (*solutions, *secrets)])
     heard, ended = run([{"code": probe}, {"collect": "reached"}], folder)
-    found = next((one["found"] for one in heard if "found" in one), None)
-    if found is None:
+    answer = next((record["found"] for record in heard if "found" in record), None)
+    if answer is None:
         return DEAD.format(_said(folder) or ended)
-    reached = found.get("value")
+    reached = answer.get("value")
     return "" if reached == "" else LEAKS.format(reached)
 
 

@@ -103,12 +103,12 @@ def fetched(systems: list[System], index: str, cuda: bool) -> dict[System, list[
     """Return the wheels for each system, after pip has brought them to build/wheels. Raises Missing."""
     kept = ROOT / "build" / "wheels"
     kept.mkdir(parents=True, exist_ok=True)
-    found = {}
+    wheels = {}
     for system in systems:
         print(f"{system}: looking for its wheels ...", flush=True)
-        found[system] = sorted(wheels_for(system, ROOT, kept, by_pip(kept, index), cuda))
-        print(f"{system}: {len(found[system])} wheels, {megabytes(found[system])}", flush=True)
-    return found
+        wheels[system] = sorted(wheels_for(system, ROOT, kept, by_pip(kept, index), cuda))
+        print(f"{system}: {len(wheels[system])} wheels, {megabytes(wheels[system])}", flush=True)
+    return wheels
 
 
 def copy_wheels(wheels: dict[System, list[Path]], folder: Path) -> None:
@@ -123,7 +123,7 @@ def copy_wheels(wheels: dict[System, list[Path]], folder: Path) -> None:
 
 def lay_out(folder: Path, wheels: dict[System, list[Path]]) -> None:
     """Write into the folder all but the wheels. Raises Unfinished."""
-    stick = {"systems": {str(one): of_system(found) for one, found in wheels.items()}}
+    stick = {"systems": {str(system): of_system(paths) for system, paths in wheels.items()}}
     stick["course"] = copy_course(folder / "course")
     stick["scripts"] = copy_scripts(folder)
     made = [name for name in PARTS if build(name, folder / name)]
@@ -134,20 +134,19 @@ def lay_out(folder: Path, wheels: dict[System, list[Path]]) -> None:
 
 def of_system(wheels: list[Path]) -> dict[str, object]:
     """Return what start.py has to know of a system's wheels."""
-    entries: list[zipfile.ZipInfo] = []
+    known = {"wheels": {}, "pip": "", "unpacked": 0, "longest": 0}
     for wheel in wheels:
+        known["wheels"][wheel.name] = wheel.stat().st_size
+        if wheel.name.startswith(f"{INSTALLER}-"):
+            known["pip"] = wheel.name
         with zipfile.ZipFile(wheel) as archive:
-            entries += archive.infolist()
-    return {
-        "wheels": {wheel.name: wheel.stat().st_size for wheel in wheels},
-        "pip": next(wheel.name for wheel in wheels if wheel.name.startswith(f"{INSTALLER}-")),
-        "unpacked": sum(entry.file_size for entry in entries),
-        "longest": max(len(entry.filename) for entry in entries),
-    }
+            for entry in archive.infolist():
+                known["unpacked"] += entry.file_size
+                known["longest"] = max(known["longest"], len(entry.filename))
+    return known
 
 
 def copy_course(folder: Path) -> dict[str, str]:
-    """Copy the course's files; return their digests by path."""
     return {name: copy(ROOT / name, folder / name) for name in course_files(ROOT)}
 
 
@@ -185,12 +184,12 @@ def build(part: str, folder: Path) -> bool:
 
 def readme(wheels: dict[System, list[Path]], stick: dict, made: list[str]) -> str:
     """Return the text that lies on top, for these systems and what was made for them."""
-    systems = "\n".join(f"  - {KINDS[one.kind]}, with Python 3.{one.minor}" for one in wheels)
+    lines = [f"  - {KINDS[system.kind]}, with Python 3.{system.minor}" for system in wheels]
     largest = max(system["unpacked"] for system in stick["systems"].values())
     contents = "".join(f"{CONTENTS[name]}\n" for name in ("course", *made))
     room = math.ceil(largest * COMPILED / 1e8) / 10
     text = (SCRIPTS / "README.txt").read_text("utf-8")
-    return text.format(systems=systems, room=room, contents=contents)
+    return text.format(systems="\n".join(lines), room=room, contents=contents)
 
 
 def write_text(path: Path, text: str, newline: str = "\n") -> None:
@@ -198,7 +197,7 @@ def write_text(path: Path, text: str, newline: str = "\n") -> None:
 
 
 def megabytes(paths: list[Path]) -> str:
-    return f"{sum(path.stat().st_size for path in paths) / 1e6:.0f} MB"
+    return f"{sum(map(os.path.getsize, paths)) / 1e6:.0f} MB"
 
 
 def sizes(out: Path) -> str:

@@ -30,7 +30,7 @@ def by_git(root: Path) -> list[str] | None:
 def not_ignored(root: Path) -> list[str]:
     """Return all files but those that a line of .gitignore names, whole folders passed over."""
     ignored = (root / ".gitignore").read_text("utf-8").split()
-    found, folders = [], [root]
+    names, folders = [], [root]
     while folders:
         for path in sorted(folders.pop().iterdir()):
             name = path.relative_to(root).as_posix()
@@ -39,8 +39,8 @@ def not_ignored(root: Path) -> list[str]:
             if path.is_dir() and not path.is_symlink():
                 folders.append(path)
             else:
-                found.append(name)
-    return found
+                names.append(name)
+    return names
 
 
 def is_ignored(name: str, line: str) -> bool:

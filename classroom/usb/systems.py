@@ -68,13 +68,13 @@ class System:
 
 def named(name: str) -> System:
     """Return the system of this name. Raises Unknown."""
-    found = NAME.fullmatch(name)
-    if not found or found[1] not in MARKERS or not OLDEST <= int(found[2]) <= NEWEST:
+    match = NAME.fullmatch(name)
+    if not match or match[1] not in MARKERS or not OLDEST <= int(match[2]) <= NEWEST:
         raise Unknown(
             f"There is no system {name!r}. Give one of {', '.join(MARKERS)} with a Python from "
             f"3.{OLDEST} to 3.{NEWEST}, for example windows-3.12 or macos-3.13."
         )
-    return System(found[1], int(found[2]))
+    return System(match[1], int(match[2]))
 
 
 def here() -> System:

@@ -48,11 +48,11 @@ def wheels_for(system: System, root: Path, folder: Path, fetch: Fetch, cuda=Fals
     for pin in read_requirements(root / "constraints.txt"):
         lock.setdefault(pin.name, []).append(pin)
     wanted = [*read_requirements(root / "requirements.txt"), requirement("setuptools")]
-    found = set()
+    wheels = set()
     for environment in system.environments():
         walk = Walk(system, environment, lock, folder, fetch, cuda)
-        found |= walk.closure([*wanted, requirement(INSTALLER)])
-    return found
+        wheels |= walk.closure([*wanted, requirement(INSTALLER)])
+    return wheels
 
 
 @dataclass
@@ -71,14 +71,14 @@ class Walk:
         seen: set[tuple[str, str]] = set()  # name and extra
         wheels: dict[str, Path] = {}
         while wanted:
-            pins = {one.name: self.pin(one) for one in wanted}
+            pins = {needed.name: self.pin(needed) for needed in wanted}
             wheels |= self.brought(pin for name, pin in pins.items() if name not in wheels)
             news = []
-            for one in wanted:
-                for extra in ["", *sorted(one.extras)]:
-                    if (one.name, extra) not in seen:
-                        seen.add((one.name, extra))
-                        news += self.needs(wheels[one.name], extra)
+            for needed in wanted:
+                for extra in ["", *sorted(needed.extras)]:
+                    if (needed.name, extra) not in seen:
+                        seen.add((needed.name, extra))
+                        news += self.needs(wheels[needed.name], extra)
             wanted = news
         return set(wheels.values())
 
@@ -88,8 +88,8 @@ class Walk:
             return wanted
         pins = [pin for pin in self.lock.get(wanted.name, []) if self.holds(pin)]
         if len(pins) != 1:
-            found = f"constraints.txt has {len(pins)} pins of {wanted.name} for {self.system}"
-            raise Missing(f"{found}; it needs one: make lock")
+            there = f"constraints.txt has {len(pins)} pins of {wanted.name} for {self.system}"
+            raise Missing(f"{there}; it needs one: make lock")
         return pins[0]
 
     def holds(self, requirement: Requirement, extra: str = "") -> bool:
@@ -99,20 +99,20 @@ class Walk:
     def brought(self, pins: Iterable[Requirement]) -> dict[str, Path]:
         """Return the wheels of these pins by name; fetch those that are not at hand. Raises Missing."""
         pins = list(pins)
-        found = at_hand(pins, self.system, self.folder)
-        missing = [pin for pin in pins if pin.name not in found]
+        wheels = at_hand(pins, self.system, self.folder)
+        missing = [pin for pin in pins if pin.name not in wheels]
         if missing:
             self.fetch(missing, self.system, self.environment["python_full_version"])
-            found |= at_hand(missing, self.system, self.folder)
+            wheels |= at_hand(missing, self.system, self.folder)
         for pin in pins:
-            if pin.name not in found:
+            if pin.name not in wheels:
                 raise Missing(f"pip brought no wheel of {pin} for {self.system}.")
-        return found
+        return wheels
 
     def needs(self, wheel: Path, extra: str) -> list[Requirement]:
         """Return what a wheel, or an extra of it, needs on this system. Raises Missing for CUDA."""
-        needed = [one for one in requires(wheel) if self.holds(one, extra)]
-        heavy = [one.name for one in needed if one.name.startswith(CUDA)]
+        needed = [wanted for wanted in requires(wheel) if self.holds(wanted, extra)]
+        heavy = [wanted for wanted in needed if wanted.name.startswith(CUDA)]
         if heavy and not self.cuda:
             wheel.unlink()  # else it would be at hand when the other build is asked for
             raise Missing(
@@ -127,7 +127,7 @@ def requires(wheel: Path) -> list[Requirement]:
     """Return what a wheel says it needs. Raises Missing where it is broken."""
     try:
         with zipfile.ZipFile(wheel) as archive:
-            name = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+            name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
             metadata = email.message_from_bytes(archive.read(name))
     except (OSError, zipfile.BadZipFile, StopIteration) as error:
         raise Missing(f"{wheel} is broken ({error}). Remove it, and try again.") from None
@@ -157,7 +157,7 @@ def by_pip(folder: Path, index: str = "") -> Fetch:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
         command += ["--disable-pip-version-check", "--retries=2", "--dest", str(folder)]
         command += ["--only-binary=:all:", "--implementation=cp", f"--python-version={python}"]
-        command += [f"--platform={one}" for one in system.platforms()]
+        command += [f"--platform={platform}" for platform in system.platforms()]
         if index:
             command += ["--extra-index-url", index]
         command += [f"{pin.name}{pin.specifier}" for pin in pins]

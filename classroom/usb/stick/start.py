@@ -138,10 +138,10 @@ def say(text):
 def read_json(path):
     """Return what a file holds; {} where that cannot be read."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 # ---- the folder and what is in it
@@ -216,9 +216,9 @@ def check_wheels(wheels):
     """Stop where a wheel is missing on the stick or not all there. wheels: {name: size}"""
     for name, size in wheels.items():
         path = HERE / "wheels" / name
-        found = path.stat().st_size if path.is_file() else 0
-        if found != size:
-            raise Stop(NOT_WHOLE.format(f"wheels/{name} has {found} of {size} bytes."))
+        there = path.stat().st_size if path.is_file() else 0
+        if there != size:
+            raise Stop(NOT_WHOLE.format(f"wheels/{name} has {there} of {size} bytes."))
 
 
 def copy_course(stick, folder):
@@ -236,13 +236,13 @@ def copy_course(stick, folder):
 
 def bring(source, target, digest, before):
     """Copy one file, unless it is there; keep what is neither this nor what was `before`."""
-    found = digest_of(target)
-    if found == digest:
+    now = digest_of(target)
+    if now == digest:
         return
     content = source.read_bytes() if source.is_file() else b""
     if hashlib.sha256(content).hexdigest() != digest:
         raise Stop(NOT_WHOLE.format(f"{source} is damaged."))
-    if found and found != before:
+    if now and now != before:
         kept = free_name(target)
         os.replace(str(target), str(kept))
         say(f"   {target.name}: you edited it; your version is kept as {kept.name}")
@@ -307,18 +307,18 @@ def what_is_wrong(kind):
 
 def fitting_python(systems, folder):
     """Return the command of a Python that the stick has wheels for, and its system's name."""
-    found, own = [], python_of(folder)
+    others, own = [], python_of(folder)
     candidates = [[own]] if works(own) else []
     for command in [*candidates, [sys.executable], *other_pythons(systems)]:
         name = name_of(command)
         if name in systems:
             return command, name
-        if name and name not in found:
-            found.append(name)
+        if name and name not in others:
+            others.append(name)
     folder = HERE / "python"
     see = f" (see the folder {folder})" if folder.is_dir() else ""
     raise Stop(
-        f"This stick has wheels for {listed(systems)}.\nFound here: {listed(found)}.\n"
+        f"This stick has wheels for {listed(systems)}.\nFound here: {listed(others)}.\n"
         f"Install a 64-bit Python that the stick has wheels for{see}, and start again;"
         " or ask for a stick made for your system."
     )
@@ -364,7 +364,6 @@ def environment():
 
 
 def python_of(folder):
-    """Return the path of the Python in the folder's environment."""
     inside = "Scripts/python.exe" if os.name == "nt" else "bin/python"
     return str(folder / ".venv" / inside)
 
