@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("notebook", type=Path, help="a notebook that was run, or a folder of them")
     parser.add_argument("-o", type=Path, required=True, help="the folder for the PDF files")
     given = parser.parse_args(arguments)
-    program = chromium.found()
+    program = chromium.browser()
     if not program:
         print(BY_HAND, file=sys.stderr)
         return 1
@@ -84,15 +84,15 @@ def main(arguments: list[str] | None = None) -> int:
         Printer(program) as printer,
         ThreadPoolExecutor(1) as pool,  # one notebook is read while sheets of another are printed
     ):
-        jobs = [(one, pool.submit(pages_of, one, Path(there, one.stem))) for one in sources]
-        for notebook, job in jobs:
+        jobs = [pool.submit(pages_of, path, Path(there, path.stem)) for path in sources]
+        for notebook, job in zip(sources, jobs, strict=True):
             try:
                 tell(notebook, given.o, printed(notebook, given.o, job.result(), printer))
             except Unpublishable as error:
                 if not is_folder or not isinstance(error, NoSlides):
                     print(error, file=sys.stderr)
                     went_well = False
-    return 0 if went_well else 1
+    return int(not went_well)
 
 
 def tell(notebook: Path, folder: Path, made: list[Path]) -> None:

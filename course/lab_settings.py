@@ -13,12 +13,13 @@ SETTINGS = {  # nothing is asked of the network; widgets are saved with the note
 def write(prefix=sys.prefix):
     """Merge SETTINGS into what the environment at `prefix` has. Raises ValueError or OSError."""
     path = Path(prefix) / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
-    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    theirs = [found.get(plugin, {}) for plugin in SETTINGS] if isinstance(found, dict) else [found]
-    if not all(isinstance(one, dict) for one in theirs):
+    theirs = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if not isinstance(theirs, dict) or not all(
+        isinstance(theirs.get(p, {}), dict) for p in SETTINGS
+    ):
         raise ValueError(f"{path} holds no settings by plugin")
-    merged = found | {plugin: found.get(plugin, {}) | ours for plugin, ours in SETTINGS.items()}
-    if merged != found:
+    merged = theirs | {plugin: theirs.get(plugin, {}) | ours for plugin, ours in SETTINGS.items()}
+    if merged != theirs:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(merged, indent=2) + "\n", encoding="utf-8")
 

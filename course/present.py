@@ -13,7 +13,7 @@ import webbrowser
 from pathlib import Path
 
 from course import workspace
-from course.live.server import Room, listen
+from course.live.server import Presentation, listen
 from course.publishing.source import Unpublishable, parsed, text_of
 from course.routes import Block, routes
 
@@ -34,8 +34,9 @@ def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int
     try:
         # zmq cannot wait in the loop that Windows takes by itself; elsewhere it is this one anyway
         with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-            room = Room(notebooks, first, root / "notebooks", trust=given.trust, route=route)
-            runner.run(serve(room, given))
+            ours = root / "notebooks"
+            presentation = Presentation(notebooks, first, ours, trust=given.trust, route=route)
+            runner.run(serve(presentation, given))
     except KeyboardInterrupt:
         print("\nThe kernels are stopped.")
     return 0
@@ -81,13 +82,13 @@ def route_named(name: str, root: Path) -> list[Block]:
     return known[name]
 
 
-async def serve(room: Room, given: argparse.Namespace) -> None:
+async def serve(presentation: Presentation, given: argparse.Namespace) -> None:
     """Listen, say the address, open a browser; end the kernels at the end."""
-    server = listen(room, given.port)
-    room.announce = lambda address: print(f"  {address}", flush=True)
+    server = listen(presentation, given.port)
+    presentation.announce = lambda address: print(f"  {address}", flush=True)
     print("Present at this address. It works once, then the next one is printed. Ctrl+C ends it.")
-    address = room.new_address()
-    room.announce(address)
+    address = presentation.new_address()
+    presentation.announce(address)
     if given.browser:
         webbrowser.open(address)
     try:
@@ -95,7 +96,7 @@ async def serve(room: Room, given: argparse.Namespace) -> None:
             await asyncio.sleep(0.5)
     finally:
         server.stop()
-        await room.close()
+        await presentation.close()
 
 
 def port(given: str) -> int:

@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser().parse_args(arguments)
     folder = os.path.isdir(given.notebook)
     failed, is_checked = 0, given.to == "slides" and given.check
-    program = chromium.found() if is_checked else None
+    program = chromium.browser() if is_checked else None
     if is_checked and not program:
         print("Whether all fits its slide was not checked: no Chromium, Chrome or Edge was found.")
     try:
@@ -89,12 +89,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 def fits(deck: Path, program: str, places: dict[str, str]) -> bool:
     """Tell whether all of a deck fits its slides; say what does not, and what to do."""
-    found = unfit(deck, program, places)
-    for one in found[:MOST]:
-        print(f"  {one}")
-    if len(found) > MOST:
-        print(f"  and {len(found) - MOST} more slides are too full.")
-    return not found
+    slides = unfit(deck, program, places)
+    for slide in slides[:MOST]:
+        print(f"  {slide}")
+    if len(slides) > MOST:
+        print(f"  and {len(slides) - MOST} more slides are too full.")
+    return not slides
 
 
 def parser() -> argparse.ArgumentParser:

@@ -36,34 +36,33 @@ class Block:
 def routes(folder: Path) -> dict[str, list[Block]]:
     """Return the routes by name: "day", "week-1" and so on, as they stand in TEACHING.md."""
     text = (folder / "TEACHING.md").read_text(encoding="utf-8")
-    found = {"day": blocks(section(text, "One day"))}
+    named = {"day": blocks(section(text, "One day"))}
     for block in blocks(section(text, "Week by week")):
         week = (int(block.start) - 1) // SESSIONS_A_WEEK + 1
-        found.setdefault(f"week-{week}", []).append(block)
-    return found
+        named.setdefault(f"week-{week}", []).append(block)
+    return named
 
 
 def section(text: str, title: str) -> str:
-    """Return what stands under a heading of the second level."""
     return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
 def blocks(text: str) -> list[Block]:
     """Return the rows of a table that show a lesson: Start or Session, Minutes, What, Do."""
-    found, before = [], []
+    shown, before = [], []
     for row in ROW.findall(text):
         start, minutes, what, do, *_ = [cell.strip() for cell in row.split("|")] + ["", "", "", ""]
         if LESSON.fullmatch(what) and minutes.isdigit() and parts(do):
-            found.append(Block(start, int(minutes), what, parts(do), do, tuple(before)))
+            shown.append(Block(start, int(minutes), what, parts(do), do, tuple(before)))
             before = []
         elif minutes.isdigit():
             before.append(" · ".join(filter(None, [what.strip("*"), f"{minutes} minutes", do])))
-    return found
+    return shown
 
 
 def parts(do: str) -> tuple[str, ...]:
     """Return the parts that a cell names: "case (4) · 2, first question (5)" is "case", "2a"."""
     # in the day a dot stands between two parts, in the weeks a comma or a semicolon
     pieces = do.split(" · ") if "·" in do else re.split(r"[;,] (?!first|second)", do)
-    found = [match for piece in pieces if (match := PART.match(piece.strip()))]
-    return tuple([one[3] or one[1] + QUESTION[one[2]] for one in found])
+    matches = [PART.match(piece.strip()) for piece in pieces]
+    return tuple([match[3] or match[1] + QUESTION[match[2]] for match in matches if match])

@@ -63,12 +63,10 @@ def stop_root_at_another_users(folder):
 
 
 def called(into):
-    """Return how messages call the folder of the copies."""
     return "work/" if into is None else f"{into}/"
 
 
 def resetting(number, into):
-    """Return the command that gives a lesson back."""
     if into is None:
         return f"make reset N={number}"
     return f"python -m course.workspace reset {number} --into {shlex.quote(str(into))}"
@@ -76,10 +74,10 @@ def resetting(number, into):
 
 def lessons(root):
     """Return the masters by number, the others by name: {"03": Path(...), "glossary": Path(...)}."""
-    found = []
+    masters = []
     for name in ("[0-9][0-9]_*", CLINIC, PAGE):
-        found += sorted((root / "notebooks").glob(f"{name}.ipynb"))
-    return {path.stem.partition("_")[0]: path for path in found}
+        masters += sorted((root / "notebooks").glob(f"{name}.ipynb"))
+    return {path.stem.partition("_")[0]: path for path in masters}
 
 
 def sync(root=ROOT, only=None, into=None):
@@ -113,26 +111,26 @@ def reset(number, root=ROOT, into=None):
 def hand_out(master, work, given, into):
     """Write, update or leave the copy of one lesson; note that in `given` and yield what to say."""
     fresh, copy = student_copy(master), work / master.name
-    new, found = digest(fresh), digest_of(copy)
+    new, now = digest(fresh), digest_of(copy)
     known = given.setdefault(master.name, {})
     # A page's outputs may be others where its cells are the same.
     is_page = master.stem == PAGE
-    changed = found != new or (is_page and copy.read_bytes() != as_text(fresh).encode())
-    if found is None or (found == known.get("copy") and changed):
+    changed = now != new or (is_page and copy.read_bytes() != as_text(fresh).encode())
+    if now is None or (now == known.get("copy") and changed):
         write_notebook(copy, fresh)
-        if found is None:
+        if now is None:
             yield f"{copy.name}: copied into {called(into)}."
-        elif found != new:
+        elif now != new:
             yield f"{copy.name}: updated; you had not edited it."
-        found = new
-    if found == new:
+        now = new
+    if now == new:
         known["copy"] = new
     elif new not in (known.get("copy"), known.get("beside")):
         beside = free_name(copy, "new")
         write_notebook(beside, fresh)
         known["beside"] = new
         yield f"{copy.name}: you edited it, so it stays; the new version is beside it as {beside.name}."
-    if found == "unreadable":
+    if now == "unreadable":
         number = copy.stem.partition("_")[0]
         yield f"{copy.name}: holds no readable notebook; for a fresh one: {resetting(number, into)}"
 
@@ -140,12 +138,12 @@ def hand_out(master, work, given, into):
 def read_manifest(work):
     """Return {name: {"copy": digest, "beside": digest}} of what was handed out; {} if broken."""
     try:
-        found = json.loads((work / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads((work / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(manifest, dict):
         return {}
-    return {name: one for name, one in found.items() if isinstance(one, dict)}
+    return {name: given for name, given in manifest.items() if isinstance(given, dict)}
 
 
 def student_copy(master):

@@ -18,8 +18,8 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClosedError, websocket_connect
 
 from course.live import lesson as live_lesson
-from course.live.server import Room, listen
-from course.publishing.faces import Faces
+from course.live.server import Presentation, listen
+from course.publishing.cell_renderer import CellRenderer
 from course.publishing.prepare import prepared
 
 pytestmark = [pytest.mark.slow]
@@ -65,10 +65,10 @@ class Live:
 
     async def _start(self, folder):
         names = {"small": self.path, "none": folder / "none.ipynb", "Übung-好": self.path}
-        self.room = Room(names, "small", None)
-        self.room.announce = self.tickets.append
-        self.server = listen(self.room, 0)
-        self.cookie = await self.entered(self.room.new_address())
+        self.presentation = Presentation(names, "small", None)
+        self.presentation.announce = self.tickets.append
+        self.server = listen(self.presentation, 0)
+        self.cookie = await self.entered(self.presentation.new_address())
 
     def run(self, work):
         async def within():
@@ -81,7 +81,7 @@ class Live:
         """Ask for a path as it is written; `cookie` is that of somebody who has entered, unless given."""
         cookie = self.cookie if cookie is None else cookie
         request = HTTPRequest(
-            f"http://127.0.0.1:{self.room.port}{path}",
+            f"http://127.0.0.1:{self.presentation.port}{path}",
             method=method,
             headers={"Cookie": cookie} | headers,
             follow_redirects=False,
@@ -93,13 +93,15 @@ class Live:
         return self.run(self.fetch(path, **more))
 
     async def entered(self, address):
-        answer = await self.fetch(address.removeprefix(f"http://127.0.0.1:{self.room.port}"), "")
+        answer = await self.fetch(
+            address.removeprefix(f"http://127.0.0.1:{self.presentation.port}"), ""
+        )
         assert answer.code == 200
         return answer.headers["Set-Cookie"].partition(";")[0]
 
     @contextlib.asynccontextmanager
     async def seat(self, name="small", cookie=None, origin=None):
-        host = f"127.0.0.1:{self.room.port}"
+        host = f"127.0.0.1:{self.presentation.port}"
         headers = {"Cookie": self.cookie if cookie is None else cookie}
         headers["Origin"] = origin or f"http://{host}"
         request = HTTPRequest(f"ws://{host}/{name}/channel", headers=headers)
@@ -111,7 +113,7 @@ class Live:
 
     def close(self):
         self.server.stop()
-        self.run(self.room.close())
+        self.run(self.presentation.close())
         self.runner.close()
 
 
@@ -175,7 +177,7 @@ def seated(live):
     def run(work):
         async def all_of_it():
             async with live.seat() as seat:
-                for _ in range(1 + len(live.room.lesson("small").index)):
+                for _ in range(1 + len(live.presentation.lesson("small").index)):
                     await seat.next()  # what there was before
                 if seat.heard[0]["kernel"] != "ready":
                     await seat.kernel("ready")
@@ -200,7 +202,7 @@ def test_no_address_answers_without_the_cookie(live, path):
 def test_a_cookie_of_another_server_or_one_that_was_changed_lets_nobody_in(live):
     name, _, value = live.cookie.partition("=")
     assert live.get("/small", cookie=f'{name}={value[:-3]}ff"').code == 403
-    other = Room(live.room.notebooks, "small", None)
+    other = Presentation(live.presentation.notebooks, "small", None)
     listening = None
 
     async def start():
@@ -208,29 +210,29 @@ def test_a_cookie_of_another_server_or_one_that_was_changed_lets_nobody_in(live)
         listening = listen(other, 0)
 
     live.run(start())
-    name = name.replace(str(live.room.port), str(other.port))
-    port, live.room.port = live.room.port, other.port
+    name = name.replace(str(live.presentation.port), str(other.port))
+    port, live.presentation.port = live.presentation.port, other.port
     try:
         assert live.get("/small", cookie=f"{name}={value}").code == 403
     finally:
-        live.room.port = port
+        live.presentation.port = port
         listening.stop()
         other.scratch.cleanup()
 
 
 def test_the_address_in_the_terminal_works_once_and_the_next_one_is_announced(live):
-    path = live.room.new_address().partition(str(live.room.port))[2]
+    path = live.presentation.new_address().partition(str(live.presentation.port))[2]
     told = len(live.tickets)
     first, again = live.get(path, cookie=""), live.get(path, cookie="")
     assert (first.code, again.code) == (200, 403)
     assert len(live.tickets) == told + 1
-    new = live.tickets[-1].partition(str(live.room.port))[2]
+    new = live.tickets[-1].partition(str(live.presentation.port))[2]
     assert live.get(new, cookie="").code == 200
     assert live.get(new, cookie="").code == 403
 
 
 def test_a_wrong_ticket_lets_nobody_in_and_does_not_use_up_the_right_one(live):
-    right = live.room.new_address().partition("once=")[2]
+    right = live.presentation.new_address().partition("once=")[2]
     told = len(live.tickets)
     asked = ["", "once=", "once=x", f"once={right[:-1]}", f"once={right}&once=", "once=%00"]
     asked += [f"Once={right}", "once=%ff", f"once={'x' * 5000}", f"once={right.swapcase()}"]
@@ -243,10 +245,10 @@ def test_a_wrong_ticket_lets_nobody_in_and_does_not_use_up_the_right_one(live):
 
 
 def test_the_cookie_is_signed_stays_with_this_server_and_out_of_reach_of_scripts(live):
-    path = live.room.new_address().partition(str(live.room.port))[2]
+    path = live.presentation.new_address().partition(str(live.presentation.port))[2]
     answer = live.get(path, cookie="")
     cookie, *kinds = answer.headers["Set-Cookie"].split("; ")
-    assert cookie.startswith(f"present-{live.room.port}=2|")
+    assert cookie.startswith(f"present-{live.presentation.port}=2|")
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(kinds)
     assert not any(kind.startswith(("Domain", "expires", "Max-Age")) for kind in kinds)
     ticket = path.partition("once=")[2]
@@ -284,8 +286,12 @@ def test_nothing_is_at_any_other_address(live, cookie):
     "host", ["evil.example:{port}", "127.0.0.1.evil.example", "0.0.0.0:{port}", "10.0.0.1"]
 )
 def test_who_asks_for_another_machine_finds_nothing(live, host):
-    for path in ("/small", "/", live.room.new_address().partition(str(live.room.port))[2]):
-        answer = live.get(path, Host=host.format(port=live.room.port))
+    for path in (
+        "/small",
+        "/",
+        live.presentation.new_address().partition(str(live.presentation.port))[2],
+    ):
+        answer = live.get(path, Host=host.format(port=live.presentation.port))
         assert answer.code in (400, 404)
         assert "Set-Cookie" not in answer.headers
         assert len(answer.body) < 100
@@ -293,7 +299,7 @@ def test_who_asks_for_another_machine_finds_nothing(live, host):
 
 @pytest.mark.parametrize("method", ["POST", "DELETE", "OPTIONS", "HEAD"])
 def test_nothing_but_reading_is_answered(live, method):
-    ticket = live.room.new_address().partition(str(live.room.port))[2]
+    ticket = live.presentation.new_address().partition(str(live.presentation.port))[2]
     for path in ("/", "/small", "/small/notebook", "/small/channel", ticket):
         answer = live.get(path, method=method, **{"Content-Length": "0"})
         assert answer.code in (400, 403, 405), path
@@ -304,9 +310,9 @@ def test_nothing_but_reading_is_answered(live, method):
 def test_only_this_machine_is_listened_to(live):
     (own,) = live.server._sockets.values()
     assert own.family == socket.AF_INET
-    assert own.getsockname() == ("127.0.0.1", live.room.port)
+    assert own.getsockname() == ("127.0.0.1", live.presentation.port)
     with socket.socket() as other:  # the whole of 127/8 is this machine, yet nobody listens there
-        assert other.connect_ex(("127.0.0.2", live.room.port)) != 0
+        assert other.connect_ex(("127.0.0.2", live.presentation.port)) != 0
 
 
 ORIGINS = ["http://evil.example", "http://127.0.0.1:1", "null", "file://"]
@@ -469,10 +475,14 @@ def test_the_notebook_stays_as_it_is_and_the_copy_has_what_was_typed_and_what_ca
 
 def test_what_lets_in_is_in_no_file(live, seated):
     seated(lambda seat: seat.ran("also"))
-    secrets = [live.room.ticket, live.tickets[-1][-43:], live.cookie.partition("=")[2].strip('"')]
-    connection = Path(live.room.lesson("small").client.km.connection_file)
+    secrets = [
+        live.presentation.ticket,
+        live.tickets[-1][-43:],
+        live.cookie.partition("=")[2].strip('"'),
+    ]
+    connection = Path(live.presentation.lesson("small").client.km.connection_file)
     assert connection.stat().st_mode & 0o077 == 0, "others may talk to the kernel"
-    folders = [Path(jupyter_runtime_dir()), Path(live.room.scratch.name), live.path.parent]
+    folders = [Path(jupyter_runtime_dir()), Path(live.presentation.scratch.name), live.path.parent]
     paths = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     assert len(paths) >= 3
     for path in (connection, *paths):
@@ -509,7 +519,7 @@ def test_a_kernel_that_dies_is_told_and_no_output_of_other_code_stays(live, seat
 def test_a_kernel_that_is_killed_while_nothing_runs_is_told_without_an_order(live, seated):
     async def work(seat):
         await seat.ran("also")
-        os.kill(live.room.lesson("small").client.km.provisioner.pid, signal.SIGKILL)
+        os.kill(live.presentation.lesson("small").client.km.provisioner.pid, signal.SIGKILL)
         assert (await seat.kernel("dead"))["words"] == "The kernel died."
         await seat.say("restart")
         await seat.kernel("ready")
@@ -578,11 +588,11 @@ def test_hostile_outputs_come_back_as_they_are_published(live, seated):
     outputs = hostile_outputs.outputs()
 
     async def work(seat):
-        faces = Faces(live.path.parent)
+        renderer = CellRenderer(live.path.parent)
         for output in outputs:
             told = await seat.ran("free", SENDS % json.dumps([output]))
             came = new_code_cell("x", outputs=[output])
-            published = faces.result(prepared(new_notebook(cells=[came]), notes=True).cells[0])
+            published = renderer.result(prepared(new_notebook(cells=[came]), notes=True).cells[0])
             assert told["html"] == published.html
             assert len(told["html"]) < live_lesson.MOST_PRINTED
             assert not re.search(LOADS, told["html"], re.I)
@@ -593,12 +603,12 @@ def test_hostile_outputs_come_back_as_they_are_published(live, seated):
 def test_a_notebook_that_cannot_be_read_is_listed_by_its_file_and_its_deck_says_why(live):
     broken = live.path.with_name("broken.ipynb")
     broken.write_text("{")
-    live.room.notebooks["broken"] = broken
-    live.room.watching["broken"] = set()
+    live.presentation.notebooks["broken"] = broken
+    live.presentation.watching["broken"] = set()
     try:
         listed, shown = live.get("/"), live.get("/broken")
     finally:
-        del live.room.notebooks["broken"], live.room.watching["broken"]
+        del live.presentation.notebooks["broken"], live.presentation.watching["broken"]
     assert (listed.code, shown.code) == (200, 200)
     assert b">broken.ipynb</a>" in listed.body
     assert b"is no notebook" in shown.body

@@ -12,8 +12,8 @@ from strangers import code, shown, text
 from course.publish import main, publish
 from course.publishing import formulas, portions, terminal
 from course.publishing.cell_colours import safe_style
+from course.publishing.cell_renderer import CellRenderer
 from course.publishing.deck import slides_of
-from course.publishing.faces import Faces
 from course.publishing.inert import clean
 from course.publishing.prepare import prepared
 from course.publishing.remarks import remarks
@@ -156,7 +156,9 @@ def test_a_picture_for_a_fine_screen_is_as_wide_as_it_says():
 
 
 def slides(*cells):
-    return slides_of(prepared(new_notebook(cells=list(cells)), notes=True), Faces(None), "Mine")
+    return slides_of(
+        prepared(new_notebook(cells=list(cells)), notes=True), CellRenderer(None), "Mine"
+    )
 
 
 def test_a_title_is_a_slide_of_its_own_and_what_does_not_fit_goes_on_on_the_next():

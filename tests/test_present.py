@@ -226,11 +226,11 @@ def test_trust_is_for_a_notebook_of_ones_own_and_not_for_the_lessons(course, tmp
     assert present.parser().parse_args(["mine.ipynb", "--trust"]).trust
 
     async def looked():
-        room = present.Room(notebooks, first, course / "notebooks", trust=True)
-        found = [room.lesson(name).trust for name in (first, "03")]
-        for task in room.tasks:
+        presentation = present.Presentation(notebooks, first, course / "notebooks", trust=True)
+        found = [presentation.lesson(name).trust for name in (first, "03")]
+        for task in presentation.tasks:
             task.cancel()
-        await room.close()
+        await presentation.close()
         return found
 
     assert asyncio.run(looked()) == [True, False]

@@ -18,8 +18,8 @@ from autograd_graphs.playing import player
 from autograd_graphs.playing.player import FILM
 from course.publish import main, publish
 from course.publishing import assets
+from course.publishing.cell_renderer import CellRenderer
 from course.publishing.deck import slides_of
-from course.publishing.faces import Faces
 from course.publishing.inert import clean, inert
 from course.publishing.page import NOT_TOLD, page
 from course.publishing.prepare import prepared
@@ -103,7 +103,7 @@ def test_a_folder_is_published_whole_and_each_file_is_weighed(tmp_path, capsys):
 
 def slides(*cells, title="My notebook"):
     made = prepared(new_notebook(cells=list(cells)), notes=True)
-    return slides_of(made, Faces(ROOT), title)
+    return slides_of(made, CellRenderer(ROOT), title)
 
 
 def test_notes_are_said_on_their_slide_and_skipped_cells_are_gone():
@@ -135,7 +135,7 @@ def test_a_graph_loses_its_legend_on_a_slide():
 def faces_of_picture(picture):
     """Return the SVG that stands on a slide of a picture of a graph."""
     html = picture._repr_mimebundle_()[0]["text/html"]
-    shown = Faces(Path()).output(new_output("display_data", data={"text/html": html}))
+    shown = CellRenderer(Path()).output(new_output("display_data", data={"text/html": html}))
     return base64.b64decode(re.search(r"base64,([^\"]+)", shown)[1]).decode()
 
 

@@ -14,8 +14,8 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from course.publish import publish
 from course.publishing import assets
+from course.publishing.cell_renderer import CellRenderer
 from course.publishing.deck import slides_of, template
-from course.publishing.faces import Faces
 from course.publishing.prepare import prepared
 from course.publishing.rounds import course_of
 from course.publishing.site import hide_reasons
@@ -119,7 +119,7 @@ def test_a_caption_is_the_alternative_text_and_stands_under_the_picture(tmp_path
 
 
 def slides(notebook):
-    return slides_of(prepared(notebook, notes=True), Faces(ROOT), "T")
+    return slides_of(prepared(notebook, notes=True), CellRenderer(ROOT), "T")
 
 
 def test_a_deck_has_a_slide_for_each_round_and_the_result_comes_before_the_reason(tmp_path):

@@ -10,7 +10,7 @@ import torch
 from notebook_rules.lesson import Lesson
 from slide_programs import store_graphs
 
-from course.publishing.faces import Faces
+from course.publishing.cell_renderer import CellRenderer
 from course.publishing.lesson_slides import lesson_slides
 from course.publishing.prepare import prepared
 from course.publishing.slide_drawings import chart, lanes
@@ -22,7 +22,7 @@ TAG = re.compile("<[^>]*>")
 
 
 def slides(path):
-    return lesson_slides(prepared(opened(path), notes=True).cells, Faces(path.parent))
+    return lesson_slides(prepared(opened(path), notes=True).cells, CellRenderer(path.parent))
 
 
 def test_lanes_put_boxes_over_their_columns_and_make_no_html_of_words():

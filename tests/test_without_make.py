@@ -126,7 +126,7 @@ def bring_packages(folder):
 
 @pytest.mark.thorough
 @pytest.mark.slow
-@pytest.mark.skipif(not chromium.found(), reason="handouts need a browser")
+@pytest.mark.skipif(not chromium.browser(), reason="handouts need a browser")
 @pytest.mark.parametrize("line", [one for one in LINES if not any(name in one for name in SERVED)])
 def test_a_line_does_what_it_says(copy, line):
     words = words_of(line)

@@ -13,7 +13,7 @@ from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from course.publishing.faces import Faces
+from course.publishing.cell_renderer import CellRenderer
 from course.publishing.prepare import language, prepared
 
 RAN = ("done", "failed", "changed")  # states of a cell whose output came from a kernel
@@ -31,15 +31,15 @@ DIED_EARLY = "The kernel died before this code was done."
 class Client(NotebookClient):
     """Runs cells one by one; says after each message what a cell has put out so far."""
 
-    def __init__(self, notebook: NotebookNode, folder: Path, told: Callable) -> None:
+    def __init__(self, notebook: NotebookNode, folder: Path, look: Callable) -> None:
         place = {"metadata": {"path": str(folder)}}
         super().__init__(notebook, timeout=None, allow_errors=True, resources=place)
         self.iopub_timeout = 60  # seconds for what was printed and has not come yet
-        self.told = told
+        self.look = look
 
     def process_message(self, msg: dict, cell: NotebookNode, cell_index: int):
         made = super().process_message(msg, cell, cell_index)
-        self.told(cell)
+        self.look(cell)
         return made
 
     def output(self, outs: list, msg: dict, display_id: str | None, cell_index: int):
@@ -101,7 +101,7 @@ class LiveLesson:
     ) -> None:
         self.given, self.notebook = notebook, copy.deepcopy(notebook)
         self.folder, self.tell, self.trust = folder, tell, trust
-        self.faces = Faces(folder, trust=trust, language=language(notebook))
+        self.renderer = CellRenderer(folder, trust=trust, language=language(notebook))
         cells = enumerate(self.notebook.cells)
         self.index = {cell.id: at for at, cell in cells if cell.cell_type == "code"}
         self.client: Client | None = None
@@ -254,7 +254,7 @@ class LiveLesson:
             self.tell_cell(name, state="changed")
         self.tell_cell(
             name,
-            code=self.faces.code(cell.source),
+            code=self.renderer.code(cell.source),
             source=cell.source,
             edited=cell.source != given,
             foreign=cell.source != self.made_by[name],
@@ -280,13 +280,13 @@ class LiveLesson:
         self.ended[name] = state
         self.tell_cell(name, state=state, seconds=round(seconds, 1), **face)
 
-    def tell_cell(self, name: str, **told) -> None:
+    def tell_cell(self, name: str, **news) -> None:
         """Tell what is new of a cell, and keep it for those who come later."""
-        if "html" in told:
+        if "html" in news:
             self.made_by[name] = self.runs
-            told["foreign"] = self.cell(name).source != self.runs
-        self.known[name] |= told
-        self.tell({"cell": name} | told)
+            news["foreign"] = self.cell(name).source != self.runs
+        self.known[name] |= news
+        self.tell({"cell": name} | news)
 
     def tell_kernel(self, state: str, words: str = "") -> None:
         self.kernel = {"kernel": state, "words": words}
@@ -308,7 +308,7 @@ class LiveLesson:
             if output.output_type == "stream":
                 output.text = shortened(output.text)
         made = NotebookNode(cells=[alone], metadata=self.notebook.metadata)
-        result = self.faces.result(prepared(made, notes=True, trust=self.trust).cells[0])
+        result = self.renderer.result(prepared(made, notes=True, trust=self.trust).cells[0])
         if len(result.html) > MOST_SHOWN:
             return {"html": TOO_LARGE, "kind": "text", "failed": result.failed}
         failed = self.shown_line(self.runs, result.failed)
@@ -316,7 +316,7 @@ class LiveLesson:
 
     def shown_line(self, source: str, failed: int) -> int:
         """Return which of the lines that are shown has failed, 0 for none: not every blank one is shown."""
-        lines = self.faces.code(source, failed).split('<span class="ln')[1:]
+        lines = self.renderer.code(source, failed).split('<span class="ln')[1:]
         return next((at for at, line in enumerate(lines, 1) if line.startswith(" failed")), 0)
 
     def cell(self, name: str) -> NotebookNode:

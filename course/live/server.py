@@ -10,6 +10,7 @@ import json
 import secrets
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -38,7 +39,7 @@ HEADERS = {
 NOBODY = "Open the address that stands in the terminal: it works once, in one browser."
 
 
-class Room:
+class Presentation:
     """What all handlers share: the notebooks that may be shown, those that are, and the way in."""
 
     def __init__(
@@ -64,16 +65,16 @@ class Room:
         """Return a lesson that is shown, from now on with a kernel. Raises Unpublishable."""
         if name not in self.shown:
             path = self.notebooks[name]
-            own = path.parent != self.ours
-            given, folder = parsed(path, text_of(path)), Path(self.scratch.name)
-            how = {"trust": own and self.trust, "tell": lambda told: self.tell(name, told)}
-            self.shown[name] = LiveLesson(given, path.parent if own else folder, **how)
+            given, trust, folder = parsed(path, text_of(path)), False, Path(self.scratch.name)
+            if path.parent != self.ours:
+                trust, folder = self.trust, path.parent
+            self.shown[name] = LiveLesson(given, folder, partial(self.tell, name), trust=trust)
             self.do(self.shown[name].start())
         return self.shown[name]
 
-    def tell(self, name: str, told: dict) -> None:
-        for one in tuple(self.watching[name]):
-            one.say(told)
+    def tell(self, name: str, news: dict) -> None:
+        for channel in tuple(self.watching[name]):
+            channel.say(news)
 
     def do(self, work) -> None:
         """Let something go on in the background; keep hold of it until it is done."""
@@ -109,11 +110,11 @@ class Room:
 class Guarded(RequestHandler):
     """Answers those alone who have the cookie."""
 
-    def initialize(self, room: Room) -> None:
-        self.room = room
+    def initialize(self, presentation: Presentation) -> None:
+        self.presentation = presentation
 
     def prepare(self) -> None:
-        if self.get_signed_cookie(f"present-{self.room.port}") != b"presenter":
+        if self.get_signed_cookie(f"present-{self.presentation.port}") != b"presenter":
             raise HTTPError(403, reason="Forbidden")
 
     def set_default_headers(self) -> None:
@@ -126,7 +127,7 @@ class Guarded(RequestHandler):
         self.finish(words.get(status_code, "This could not be shown."))
 
     def named(self, name: str) -> str:
-        if name not in self.room.notebooks:
+        if name not in self.presentation.notebooks:
             raise HTTPError(404)
         return name
 
@@ -143,26 +144,26 @@ class Enter(Guarded):
 
     def prepare(self) -> None:
         given = self.get_query_argument("once", "").encode()
-        if not hmac.compare_digest(given, self.room.ticket.encode()):
+        if not hmac.compare_digest(given, self.presentation.ticket.encode()):
             raise HTTPError(403)
 
     def get(self) -> None:
-        name, kept = f"present-{self.room.port}", {"httponly": True, "samesite": "Strict"}
+        name, kept = f"present-{self.presentation.port}", {"httponly": True, "samesite": "Strict"}
         self.set_signed_cookie(name, "presenter", expires_days=None, **kept)
-        self.room.announce(self.room.new_address())
+        self.presentation.announce(self.presentation.new_address())
         # A page of its own, not a redirect: a Strict cookie is not sent along a way that began elsewhere.
         self.write('<!doctype html><link rel="icon" href="data:,">')
-        self.write(f'<meta http-equiv="refresh" content="0;url=/{self.room.first}">')
+        self.write(f'<meta http-equiv="refresh" content="0;url=/{self.presentation.first}">')
 
 
 class Lessons(Guarded):
     """The list of all that may be shown."""
 
     def get(self) -> None:
-        titles = {name: titled(path) for name, path in self.room.notebooks.items()}
+        titles = {name: titled(path) for name, path in self.presentation.notebooks.items()}
         rows = []
-        for at, block in enumerate(self.room.route):
-            rows.append((self.room.address(at), titles[block.lesson], block))
+        for at, block in enumerate(self.presentation.route):
+            rows.append((self.presentation.address(at), titles[block.lesson], block))
         rows = rows or [(f"/{name}", title, None) for name, title in titles.items()]
         page = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
         self.write(page.get_template("lessons.html.j2").render(rows=rows, style=reading()))
@@ -180,10 +181,10 @@ class Deck(Guarded):
     """The deck of a notebook; its kernel starts when it is first asked for."""
 
     def get(self, name: str) -> None:
-        folder = self.room.notebooks[self.named(name)].parent
+        folder = self.presentation.notebooks[self.named(name)].parent
         try:
-            lesson = self.room.lesson(name)
-            stretch = self.room.stretch(name, self.get_query_argument("at", ""))
+            lesson = self.presentation.lesson(name)
+            stretch = self.presentation.stretch(name, self.get_query_argument("at", ""))
             self.write(deck(lesson.given, folder, trust=lesson.trust, live=True, stretch=stretch))
         except Unpublishable as error:
             self.set_header("Content-Type", "text/plain; charset=utf-8")
@@ -194,9 +195,9 @@ class Copy(Guarded):
     """The notebook as it was run and changed, to keep."""
 
     def get(self, name: str) -> None:
-        lesson = self.room.lesson(self.named(name))
+        lesson = self.presentation.lesson(self.named(name))
         self.set_header("Content-Type", "application/x-ipynb+json")
-        file = quote(f"{self.room.notebooks[name].stem}-live.ipynb")
+        file = quote(f"{self.presentation.notebooks[name].stem}-live.ipynb")
         self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{file}")
         self.write(nbformat.writes(lesson.saved()))
 
@@ -212,18 +213,18 @@ class Channel(WebSocketHandler):
 
     def open(self, name: str) -> None:
         self.name = self.named(name)
-        self.lesson = self.room.lesson(name)
-        self.room.watching[name].add(self)
-        for told in self.lesson.state():
-            self.say(told)
+        self.lesson = self.presentation.lesson(name)
+        self.presentation.watching[name].add(self)
+        for news in self.lesson.state():
+            self.say(news)
 
     def on_close(self) -> None:
-        for those in self.room.watching.values():
-            those.discard(self)
+        for channels in self.presentation.watching.values():
+            channels.discard(self)
 
-    def say(self, told: dict) -> None:
+    def say(self, news: dict) -> None:
         try:
-            self.write_message(json.dumps(told))
+            self.write_message(json.dumps(news))
         except WebSocketClosedError:
             self.on_close()
 
@@ -237,20 +238,20 @@ class Channel(WebSocketHandler):
             return
         cells = [name for name in cells if name in self.lesson.index]
         if do == "interrupt":
-            self.room.do(self.lesson.interrupt())
+            self.presentation.do(self.lesson.interrupt())
         elif do == "restart":
-            self.room.do(self.lesson.restart())
+            self.presentation.do(self.lesson.restart())
         elif do == "run" and cells:
-            self.room.do(self.lesson.run(cells))
+            self.presentation.do(self.lesson.run(cells))
         elif do == "run up to" and cells:
-            self.room.do(self.lesson.run_up_to(cells[-1]))
+            self.presentation.do(self.lesson.run_up_to(cells[-1]))
         elif do == "edit" and cells and isinstance(source, str | None):
             self.lesson.edit(cells[0], source)
 
 
-def application(room: Room) -> Application:
+def application(presentation: Presentation) -> Application:
     """Return the web application; it answers nobody who asks for another machine."""
-    shared = {"room": room}
+    shared = {"presentation": presentation}
     made = Application(
         default_handler_class=Nothing,
         default_handler_args=shared,
@@ -268,13 +269,13 @@ HANDLERS = {"/enter": Enter, "/": Lessons, r"/([^/]+)/channel": Channel}
 HANDLERS |= {r"/([^/]+)/notebook": Copy, r"/([^/]+)": Deck}
 
 
-def listen(room: Room, port: int) -> HTTPServer:
+def listen(presentation: Presentation, port: int) -> HTTPServer:
     """Listen on the loopback address alone, at `port` or, where that is taken, at a free one."""
     try:
         sockets = bind_sockets(port, "127.0.0.1")
     except OSError:
         sockets = bind_sockets(0, "127.0.0.1")
-    room.port = sockets[0].getsockname()[1]
-    server = HTTPServer(application(room), max_body_size=1_000_000)
+    presentation.port = sockets[0].getsockname()[1]
+    server = HTTPServer(application(presentation), max_body_size=1_000_000)
     server.add_sockets(sockets)
     return server

@@ -15,8 +15,8 @@ PICTURE = re.compile(  # a script may write one: it stays as it is
     (?:"(?P<double>[^">]*)"|'(?P<single>[^'>]*)'|(?P<bare>[^\s"'>]+))(?P<after>[^>]*>)""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
-PICTURES = {f".{kind}": kind for kind in ("png", "jpeg", "gif", "webp")}
-PICTURES |= {".svg": "svg+xml", ".jpg": "jpeg"}
+PICTURES = {".png": "png", ".gif": "gif", ".webp": "webp", ".svg": "svg+xml"}
+PICTURES |= {".jpeg": "jpeg", ".jpg": "jpeg"}
 
 
 def led_to_pages(html: str) -> str:

@@ -32,7 +32,7 @@ Rules = dict[str, str]
 def with_colours(html: str) -> str:
     """Return HTML whose cells carry what its style sheets say of them; `inert.clean` makes it safe."""
     rules = rules_of("\n".join(STYLE.findall(html)), html)
-    return START.sub(lambda found: _styled(found, rules), html) if rules else html
+    return START.sub(lambda start: _styled(start, rules), html) if rules else html
 
 
 def rules_of(sheet: str, html: str) -> Rules:
@@ -43,33 +43,33 @@ def rules_of(sheet: str, html: str) -> Rules:
             continue
         said = tinycss2.serialize(rule.content)
         for selector in tinycss2.serialize(rule.prelude).split(","):
-            found = SELECTOR.fullmatch(selector.strip())
-            if found and (not found[1] or re.search(rf"id=[\"']?{found[1]}\b", html)):
-                made[found[2]] = f"{made.get(found[2], '')};{said}"
+            match = SELECTOR.fullmatch(selector.strip())
+            if match and (not match[1] or re.search(rf"id=[\"']?{match[1]}\b", html)):
+                made[match[2]] = f"{made.get(match[2], '')};{said}"
     return made
 
 
-def _styled(found: re.Match, rules: Rules) -> str:
+def _styled(start: re.Match, rules: Rules) -> str:
     """Return the beginning of an element with the rules for it in its `style`, the nearest last."""
-    given = {name.lower(): unescape("".join(words)) for name, *words in NAMED.findall(found[2])}
-    keys = [found[1].lower(), *(f".{name}" for name in given.get("class", "").split())]
+    given = {name.lower(): unescape("".join(words)) for name, *words in NAMED.findall(start[2])}
+    keys = [start[1].lower(), *(f".{name}" for name in given.get("class", "").split())]
     keys.append(f"#{given.get('id', '')}")
     said = [rules[key] for key in keys if key in rules]
     if not said:
-        return found[0]
-    rest = NAMED.sub(lambda one: "" if one[1].lower() == "style" else one[0], found[2])
+        return start[0]
+    rest = NAMED.sub(lambda match: "" if match[1].lower() == "style" else match[0], start[2])
     style = escape(";".join([*said, given.get("style", "")]))
-    return f'<{found[1]} style="{style}"{rest}>'
+    return f'<{start[1]} style="{style}"{rest}>'
 
 
 def safe_style(style: str) -> str:
     """Return of a list of declarations what is harmless, written anew; "" where nothing is."""
     kept: dict[str, str] = {}
-    for one in tinycss2.parse_declaration_list(style, skip_comments=True, skip_whitespace=True):
-        if one.type != "declaration":
+    for rule in tinycss2.parse_declaration_list(style, skip_comments=True, skip_whitespace=True):
+        if rule.type != "declaration":
             continue
-        name = one.lower_name.replace("background-color", "background")
-        words = tinycss2.serialize(one.value).strip().lower()
+        name = rule.lower_name.replace("background-color", "background")
+        words = tinycss2.serialize(rule.value).strip().lower()
         if words in WORDS.get(name, ()) or (name in COLOURS and is_colour(words)):
             kept[name] = words
     return ";".join(f"{name}:{words}" for name, words in kept.items())
@@ -78,7 +78,7 @@ def safe_style(style: str) -> str:
 def is_colour(words: str) -> bool:
     """Tell whether these words are a colour that can be seen."""
     try:
-        found = parse_color(words)
-        return found is not None and (found == "currentcolor" or found.alpha >= 0.1)
+        colour = parse_color(words)
+        return colour is not None and (colour == "currentcolor" or colour.alpha >= 0.1)
     except (ValueError, TypeError, AttributeError, NotImplementedError):
         return False

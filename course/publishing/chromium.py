@@ -17,7 +17,7 @@ MACOS = ("Google Chrome", "Chromium", "Microsoft Edge")
 SECONDS = 120
 
 
-def found() -> str | None:
+def browser() -> str | None:
     """Return the browser that CHROMIUM names, else the first in PATH or where systems have it."""
     named = os.environ.get("CHROMIUM")
     if named:
@@ -48,19 +48,19 @@ def page_after_scripts(program: str, address: str) -> str:
 
 def command(program: str, profile: str, *options: str) -> list[str]:
     """Return how to start the browser without a window, with nothing of what its user keeps."""
-    told = [program, "--headless", f"--user-data-dir={profile}", "--window-size=1280,720"]
+    words = [program, "--headless", f"--user-data-dir={profile}", "--window-size=1280,720"]
     if hasattr(os, "getuid") and os.getuid() == 0:
-        told.append("--no-sandbox")
-    return [*told, *options]
+        words.append("--no-sandbox")
+    return [*words, *options]
 
 
 def run(program: str, address: str, *options: str) -> str:
     """Open a page without a window; return what the browser prints. Raises Unpublishable."""
     # On Windows a part of the browser may hold a file there for a moment longer.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        told = command(program, profile, "--virtual-time-budget=20000", *options, address)
+        words = command(program, profile, "--virtual-time-budget=20000", *options, address)
         try:
-            ran = subprocess.run(told, capture_output=True, timeout=SECONDS, check=False)
+            ran = subprocess.run(words, capture_output=True, timeout=SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise Unpublishable(f"{program} did not open {address} ({error}).") from None
     return ran.stdout.decode(errors="replace")

@@ -8,7 +8,7 @@ from jinja2 import Template
 from nbformat import NotebookNode
 
 from course.publishing import assets, pace
-from course.publishing.faces import TAG, Faces
+from course.publishing.cell_renderer import TAG, CellRenderer
 from course.publishing.lesson_slides import lesson_slides
 from course.publishing.parts import Stretch, cut_to
 from course.publishing.plain_slides import plain_slides
@@ -41,7 +41,7 @@ def slides_in(notebook: NotebookNode, folder: Path, *, trust=False) -> tuple[str
     if made.cells and made.cells[0].metadata.course.get("role") == "index":
         raise NoSlides("This notebook is for browsing, and has no slides. Publish it as a page.")
     title, language = title_of(made), made.metadata.language_info.pygments_lexer
-    slides = slides_of(made, Faces(folder, trust=trust, language=language), title)
+    slides = slides_of(made, CellRenderer(folder, trust=trust, language=language), title)
     if not slides:
         raise NoSlides(ALL_SKIPPED)
     return title, slides
@@ -54,23 +54,22 @@ def html_of(title: str, slides: list[Slide], minutes: int, kind="deck", trust=Fa
 
 
 def template() -> Template:
-
     templates = assets.environment(TEMPLATES)
     templates.filters["plain"] = plain
     return templates.get_template("deck.html.j2")
 
 
-def slides_of(notebook: NotebookNode, faces: Faces, title: str) -> list[Slide]:
+def slides_of(notebook: NotebookNode, renderer: CellRenderer, title: str) -> list[Slide]:
     """Return the slides of a prepared notebook, a lesson's by the roles of its cells."""
     if any("role" in cell.metadata.course for cell in notebook.cells):
-        return lesson_slides(notebook.cells, faces)
-    return plain_slides(notebook.cells, faces, title)
+        return lesson_slides(notebook.cells, renderer)
+    return plain_slides(notebook.cells, renderer, title)
 
 
 def asked(slides: list[Slide]) -> dict[str, int]:
     """Return the number of each slide that asks for a guess, by its cell."""
-    found = [slide for slide in slides if isinstance(slide, Round) and slide.is_question]
-    return {slide.cell: number for number, slide in enumerate(found, start=1)}
+    asking = [slide for slide in slides if isinstance(slide, Round) and slide.is_question]
+    return {slide.cell: number for number, slide in enumerate(asking, start=1)}
 
 
 def plain(html: str) -> str:

@@ -44,12 +44,13 @@ class Unfit:
     def __str__(self) -> str:
         sizes = {"tall": self.tall, "wide": self.wide}
         sides = [f"{size} screens {side}" for side, size in sizes.items() if size > 1]
-        is_how = [words for one, words in LACKS.items() if one in self.what]
+        is_how = []
         if sides:
-            is_how.insert(0, f"is {' and '.join(sides)} and scrolls")
+            is_how.append(f"is {' and '.join(sides)} and scrolls")
         elif set(self.what) - set(LACKS):
-            is_how.insert(0, "is too full")
-        remedies = "; ".join(REMEDIES.get(one, "make it shorter") for one in self.what)
+            is_how.append("is too full")
+        is_how += [words for trouble, words in LACKS.items() if trouble in self.what]
+        remedies = "; ".join(REMEDIES.get(trouble, "make it shorter") for trouble in self.what)
         return f"slide {self.number} ({self.cell}) {' and '.join(is_how)}: {remedies}."
 
 
@@ -60,25 +61,25 @@ def unfit(deck: Path, program: str, places: Mapping[str, str]) -> list[Unfit]:
     """
     address = f"{deck.resolve().as_uri()}?handout=check"
     # On a busy machine Chromium sometimes hands the page over before its scripts are done.
-    tries = (Sections(chromium.page_after_scripts(program, address)).found for _ in range(3))
+    tries = (Sections(chromium.page_after_scripts(program, address)).slides for _ in range(3))
     slides = next(filter(None, tries), None)
     if not slides:
         unseen = f"Whether all of {deck} fits could not be seen"
         raise Unpublishable(f"{unseen}: {program} showed no slide of it. Try --no-check.")
-    found = []
+    too_full = []
     for number, slide in enumerate(slides, start=1):
-        cell = slide.get("data-cell", "")
-        sizes = (float(slide.get(f"data-{side}") or 0) for side in ("tall", "wide"))
         if troubles(slide):
+            cell = slide.get("data-cell", "")
             where = places.get(cell, f"cell {cell}")
-            found.append(Unfit(number, where, tuple(troubles(slide)), *sizes))
-    return found
+            tall, wide = (float(slide.get(f"data-{side}") or 0) for side in ("tall", "wide"))
+            too_full.append(Unfit(number, where, tuple(troubles(slide)), tall, wide))
+    return too_full
 
 
 def troubles(slide: dict[str, str]) -> list[str]:
     """Return what fit.js could not fit; the slide itself only where nothing else says why."""
     noted = slide.get("data-trouble", "").split()
-    return [one for one in noted if one in REMEDIES] or noted
+    return [trouble for trouble in noted if trouble in REMEDIES] or noted
 
 
 class Sections(HTMLParser):
@@ -86,10 +87,10 @@ class Sections(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.found: list[dict[str, str]] = []
+        self.slides: list[dict[str, str]] = []
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         named = {name: value or "" for name, value in attrs}
         if tag == "section" and "data-fitted" in named:
-            self.found.append(named)
+            self.slides.append(named)

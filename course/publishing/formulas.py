@@ -31,7 +31,7 @@ def mathml(tex: str, display: str, macros: Macros) -> str:
     if not tex:
         return ""
     tree = element(tex, display)
-    if any(one.get("linebreak") for one in tree[0].findall("mspace")):
+    if any(space.get("linebreak") for space in tree[0].findall("mspace")):
         tree = element(f"\\begin{{displaylines}}{tex}\\end{{displaylines}}", display)
     for part in tree.iter():
         spell(part)
@@ -46,11 +46,11 @@ def element(tex: str, display: str) -> Element:
         tree = convert_to_element(tex, display=display)
     except Exception as error:  # it raises what its parser stumbled over
         raise Unread(type(error).__name__) from None
-    for one in tree.iter():
-        text = one.text or ""
-        if text == "&" or (text.startswith("\\") and len(text) > 1 and one.tag != "mtext"):
+    for part in tree.iter():
+        text = part.text or ""
+        if text == "&" or (text.startswith("\\") and len(text) > 1 and part.tag != "mtext"):
             raise Unread(f"{text} is not known here")
-        one.text = unescape(text) or None
+        part.text = unescape(text) or None
     return tree
 
 

@@ -44,5 +44,5 @@ def is_on_white(png: bytes) -> bool:
     except (OSError, ValueError, SyntaxError, Warning, Image.DecompressionBombError):
         return True
     right, bottom = pixels.width - 1, pixels.height - 1
-    corners = [pixels.getpixel((x, y)) for x in (0, right) for y in (0, bottom)]
+    corners = map(pixels.getpixel, [(0, 0), (0, bottom), (right, 0), (right, bottom)])
     return all(alpha < CLEAR or min(colour) > WHITE for *colour, alpha in corners)

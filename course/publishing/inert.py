@@ -90,7 +90,7 @@ def inert(html: str) -> str | None:
         doubts.close()
     except (AssertionError, ValueError):
         return None
-    return None if doubts.found else clean(html)
+    return None if doubts.noted else clean(html)
 
 
 class Doubts(HTMLParser):
@@ -98,15 +98,15 @@ class Doubts(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.noted: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = ATTRIBUTES["*"] | ATTRIBUTES.get(tag, set()) | set(UNSEEN.split())
         if tag not in TAGS | DROPPED:
-            self.found.append(tag)
+            self.noted.append(tag)
         for name, value in attrs:
             address = value or ""
             remote = name == "src" and not PICTURE.match(address) and not local(address)
             runs = name == "href" and not LINK.match(address.strip())
             if name not in known or remote or runs:
-                self.found.append(name)
+                self.noted.append(name)

@@ -8,7 +8,7 @@ from html import escape
 
 from nbformat import NotebookNode
 
-from course.publishing.faces import Faces
+from course.publishing.cell_renderer import CellRenderer, Cells
 from course.publishing.round_text import Reason
 from helpers.predicting.questions import Question
 
@@ -16,75 +16,77 @@ CHECK = re.compile(r'^check\(("[\d.]+")', re.M)
 NAMED = re.compile(r"\*\*(Guesses|Wait|Ask next)\.?\*\*\.?\s*", re.S)
 
 
-def parts(texts: list[str]) -> dict[str, str]:
+def parts(cells: Cells) -> dict[str, str]:
     """Return the named parts of notes, "" for what stands before the first name."""
-    found: dict[str, str] = {}
-    for text in texts:
-        pieces = NAMED.split(text)
+    made: dict[str, str] = {}
+    for cell in cells:
+        pieces = NAMED.split(cell.source)
         names = ["", *pieces[1::2]]
         for name, words in zip(names, pieces[0::2], strict=True):
             if words.strip():
-                found[name] = "\n\n".join(filter(None, (found.get(name), words.strip())))
-    return found
+                made[name] = f"{made.get(name, '')}\n\n{words.strip()}".lstrip("\n")
+    return made
 
 
-def of_round(faces: Faces, texts: list[str], asked: Question | None, why: Reason) -> list[str]:
+def of_round(
+    renderer: CellRenderer, cells: Cells, asked: Question | None, why: Reason
+) -> list[str]:
     """Return the notes of the question, of the result and of the takeaway of a round."""
-    said = parts(texts)
-    first = right_line(asked)
-    before = first + faces.text(said.get("", "")) + guesses(faces, said)
-    before += titled(faces, "Wait", said.get("Wait"))
-    tempting = "".join(f"<li>{line}</li>" for line in wrong_answers(faces, why))
+    said = parts(cells) | {"Say": why.mechanism}
+    first, tempting = right_line(asked), wrong_answers(renderer, why)
+    before = first + begun(renderer, said)
     before = before or "<p>Hands for each letter. A later lesson answers it.</p>"
-    after = first + titled(faces, "Wait", said.get("Wait"))
-    after += "<p>Who changes their mind?</p>"
+    after = first + titled(renderer, said, "Wait") + "<p>Who changes their mind?</p>"
     if tempting:
         after += f"<div class='tempt'><h3>Why the others tempt</h3><ul>{tempting}</ul></div>"
-    last = titled(faces, "Say", why.mechanism) + titled(faces, "Ask next", said.get("Ask next"))
+    last = titled(renderer, said, "Say") + titled(renderer, said, "Ask next")
     return [before, after, first + last or "<p>On to the next.</p>"]
 
 
 def of_lab(
-    faces: Faces, texts: list[str], why: Reason, is_seen: bool, presses: Sequence[str]
+    renderer: CellRenderer, cells: Cells, why: Reason, is_seen: bool, presses: Sequence[str]
 ) -> list[str]:
     """Return the notes of a lab: before it runs, at each question, each press and each answer, at
     the end.
 
     Where the lab itself is not seen on the slide, there is a step for each answer only.
     """
-    said = parts(texts)
-    before = faces.text(said.get("", "")) + guesses(faces, said)
-    before += titled(faces, "Wait", said.get("Wait"))
+    said = parts(cells) | {"Say": why.mechanism}
+    before = begun(renderer, said)
     before = before or "<p>Let them write down their answers, then open it.</p>"
     pairs = zip(why.numbers, why.answers, strict=True)
-    answers = [f"<p class='right'>{label}. {faces.line(answer)}</p>" for label, answer in pairs]
-    last = titled(faces, "Say", why.mechanism) + titled(faces, "Ask next", said.get("Ask next"))
+    answers = [f"<p class='right'>{label}. {renderer.line(answer)}</p>" for label, answer in pairs]
+    last = titled(renderer, said, "Say") + titled(renderer, said, "Ask next")
     if not is_seen:
         return [before, *answers[:-1], "".join(answers) + last]
-    told = []
+    steps = [before]
     for answer, keys in zip(answers or ["<p>They work.</p>"], presses or [""], strict=False):
         asked = f"<p>They try it in the lab. Then each key does one press:</p>{answer}"
-        told += [asked] * (1 + len(keys.split())) + [answer]
-    return [before, *told, "".join(answers) + last]
+        steps += [asked] * (1 + len(keys.split())) + [answer]
+    return [*steps, "".join(answers) + last]
 
 
-def guesses(faces: Faces, said: dict[str, str]) -> str:
-    """Return what they will guess, which is not shown to them before they do."""
-    words = titled(faces, "They guess", said.get("Guesses"))
-    return words and f"<div class='guesses'>{words}</div>"
+def begun(renderer: CellRenderer, said: dict[str, str]) -> str:
+    """Return what is said first, and what they will guess, which they are not shown before they do."""
+    words = renderer.text(said.get("", ""))
+    if "Guesses" in said:
+        guesses = renderer.text(said["Guesses"])
+        words += f"<div class='guesses'><h3>They guess</h3>{guesses}</div>"
+    return words + titled(renderer, said, "Wait")
 
 
 def solved(cell: NotebookNode) -> str:
     """Say where the solution of the exercise is that a cell checks, "" where it checks none."""
-    called = CHECK.search(cell.source) if cell.cell_type == "code" else None
-    if not called:
+    called = CHECK.search(cell.source)
+    if not called or cell.cell_type != "code":
         return ""
     solves = f"<code>solution({called[1]})</code> prints code that solves it"
     return f"<p>In the notebook {solves}, <code>hint({called[1]})</code> a hint at each call.</p>"
 
 
-def titled(faces: Faces, title: str, words: str | None) -> str:
-    return f"<h3>{title}</h3>{faces.text(words)}" if words else ""
+def titled(renderer: CellRenderer, said: dict[str, str], name: str) -> str:
+    words = said.get(name)
+    return f"<h3>{name}</h3>{renderer.text(words)}" if words else ""
 
 
 def right_line(asked: Question | None) -> str:
@@ -102,8 +104,10 @@ def shown_right(asked: Question | None) -> str:
     return usual.get(asked.kind, f"for example {asked.right}")
 
 
-def wrong_answers(faces: Faces, why: Reason) -> list[str]:
-    """Return a line for each wrong letter, or wrong value."""
+def wrong_answers(renderer: CellRenderer, why: Reason) -> str:
+    """Return a list with a line for each wrong letter, or wrong value; "" where there is none."""
     labels = [f"({letter})" for letter in why.letters] + [f"{value}:" for value in why.values]
-    pairs = zip(labels, why.lines, strict=True)
-    return [f"<b>{label}</b> {faces.line(line)}" for label, line in pairs]
+    items = ""
+    for label, line in zip(labels, why.lines, strict=True):
+        items += f"<li><b>{label}</b> {renderer.line(line)}</li>"
+    return items

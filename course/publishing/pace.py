@@ -12,8 +12,8 @@ WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_ROUND = 200, 20, 60
 
 def of_lesson(title: NotebookNode) -> int:
     """Return the minutes of a whole lesson, as its first cell says them; 0 where it says none."""
-    found = SAID.search(title.source)
-    return int(found[1]) if found else 0
+    minutes = SAID.search(title.source)
+    return int(minutes[1]) if minutes else 0
 
 
 def of_words(cells: list[NotebookNode]) -> int:

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from course.publishing import assets
 from course.publishing.addresses import led_to_pages, with_pictures
-from course.publishing.faces import Faces
+from course.publishing.cell_renderer import CellRenderer
 from course.publishing.prepare import prepared
 from course.publishing.source import title_of
 from course.publishing.terminal import COLOUR
@@ -32,12 +32,12 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
                 html = led_to_pages(output.data["text/html"])
                 if trust:
                     html = with_pictures(html, folder)
-                output.data["text/html"] = UNTOLD.sub(lambda found: found[1] or NOT_TOLD, html)
+                output.data["text/html"] = UNTOLD.sub(lambda match: match[1] or NOT_TOLD, html)
     templates = assets.environment(TEMPLATES)
     names: set[str] = set()
-    faces = Faces(folder, trust=trust)
+    renderer = CellRenderer(folder, trust=trust)
     templates.filters |= {
-        "text": lambda source: named(faces.text(source), names),
+        "text": lambda source: named(renderer.text(source), names),
         "code": Highlight2HTML(pygments_lexer=made.metadata.language_info.pygments_lexer),
         "coloured": ansi2html,
         "traceback_parts": traceback_parts,
@@ -65,8 +65,8 @@ def traceback_parts(output: NotebookNode) -> tuple[str, str]:
     """Return how an error came about, and what was raised: seen even where the first scrolls."""
     lines = "\n".join(output.get("traceback", [])).rstrip().split("\n")
     kind, at = output.get("ename", ""), 0
-    for number, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if kind and COLOUR.sub("", line).startswith(kind):
-            at = number
+            at = index
     raised = "\n".join(lines[at:]) or f"{kind}: {output.get('evalue', '')}"
     return "\n".join(lines[:at]).rstrip(), raised

@@ -28,7 +28,7 @@ class Stretch:
 
 def parts_of(slides: Iterable[Slide]) -> list[str]:
     """Return the part of each slide; what goes on from a question belongs to it. "" is the rest."""
-    found: list[str] = []
+    parts: list[str] = []
     part, count, title = "", 0, ""
     for slide in slides:
         new = part_of(slide, part, title)
@@ -36,9 +36,9 @@ def parts_of(slides: Iterable[Slide]) -> list[str]:
             part, count = new, 0
         if isinstance(slide, Round) and slide.is_question and part.isdigit():
             count += 1
-        found.append(part + LETTERS[count])
+        parts.append(part + LETTERS[count])
         title = slide.title
-    return found
+    return parts
 
 
 def part_of(slide: Slide, before: str, title: str) -> str:
@@ -61,7 +61,7 @@ def part_of(slide: Slide, before: str, title: str) -> str:
 
 def is_in(part: str, wanted: Iterable[str]) -> bool:
     """Tell whether a part is among those that are wanted; "1" wants "1a" and "1b"."""
-    return part == "opening" or any(part and part.startswith(one) for one in wanted)
+    return part == "opening" or (part != "" and part.startswith(tuple(wanted)))
 
 
 def cut_to(slides: Sequence[Slide], stretch: Stretch) -> list[Slide]:
@@ -70,6 +70,6 @@ def cut_to(slides: Sequence[Slide], stretch: Stretch) -> list[Slide]:
     kept = [slide for slide, part in pairs if is_in(part, stretch.parts)]
     if stretch.then:
         link = f'<div class="words"><p><a href="{stretch.address}">{stretch.then}</a></p></div>'
-        told = ("<p>Enter, or a click, leads on.</p>",)
-        kept.append(Flow("Next", "next", told, parts=((link, 0, "next"),)))
+        notes = ("<p>Enter, or a click, leads on.</p>",)
+        kept.append(Flow("Next", "next", notes, parts=((link, 0, "next"),)))
     return kept

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from course.publishing.faces import Faces, heading
+from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
 from course.publishing.portions import portioned
 from course.publishing.slides import Flow, Opening, Slide
 
@@ -17,23 +17,24 @@ TITLE = re.compile(rf"#\s+[^\n]+(?:\n+{NO_BLOCK}[^\n]+(?:\n{NO_BLOCK}[^\n]+){{0,
 NO_NOTES = "<p>No notes on this slide.</p>"
 
 
-def plain_slides(cells: list[NotebookNode], faces: Faces, name: str) -> list[Slide]:
+def plain_slides(cells: Cells, renderer: CellRenderer, name: str) -> list[Slide]:
     """Return the slides of a notebook called `name`; a title is carried on until the next heading."""
     cells = [cell for cell in cells if slide_type(cell) != "skip" and "asks" not in cell.metadata]
     if not any(map(slide_type, cells)):
         cells = portioned(cells)
     made: list[Slide] = []
-    title, times = faces.line(name), 0
+    title, times = renderer.line(name), 0
     for group in grouped(cells):
-        found = next(filter(None, map(heading, of_room(group))), None)
+        headings = [split_heading(cell)[0] for cell in of_room(group)]
+        heading = next(filter(None, headings), "")
         times += 1
-        if found:
-            title, times = faces.line(found[1]), 1
+        if heading:
+            title, times = renderer.line(heading), 1
         shown = title if times < 2 else f"{title} ({times})"
         if not made and is_opening(group):
-            made.append(opening(group, faces, shown))
+            made.append(opening(group, renderer, shown))
         else:
-            made.append(flow(group, faces, shown))
+            made.append(flow(group, renderer, shown))
     return made
 
 
@@ -41,14 +42,13 @@ def slide_type(cell: NotebookNode) -> str:
     return cell.metadata.slideshow.slide_type
 
 
-def of_room(group: list[NotebookNode]) -> list[NotebookNode]:
-    """Return the cells that are shown: all but the notes."""
+def of_room(group: Cells) -> Cells:
     return [cell for cell in group if slide_type(cell) != "notes"]
 
 
-def grouped(cells: list[NotebookNode]) -> Iterator[list[NotebookNode]]:
+def grouped(cells: Cells) -> Iterator[Cells]:
     """Yield the cells of each slide and subslide; none of notes alone."""
-    group: list[NotebookNode] = []
+    group: Cells = []
     for cell in cells:
         if slide_type(cell) in BEGINS and of_room(group):
             yield group
@@ -58,34 +58,34 @@ def grouped(cells: list[NotebookNode]) -> Iterator[list[NotebookNode]]:
         yield group
 
 
-def is_opening(group: list[NotebookNode]) -> bool:
+def is_opening(group: Cells) -> bool:
     """Tell whether a slide is a title: a first-level heading and at most a short paragraph."""
     cells = of_room(group)
     words = cells[0].source.strip()
     return len(cells) == 1 and cells[0].cell_type == "markdown" and bool(TITLE.fullmatch(words))
 
 
-def opening(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
+def opening(group: Cells, renderer: CellRenderer, title: str) -> Slide:
     (cell,) = of_room(group)
-    lead = cell.source[heading(cell).end() :].strip()
-    return Opening(title=title, cell=cell.id, notes=(told(group, faces),), lead=faces.line(lead))
+    _, lead = split_heading(cell)
+    return Opening(title, cell.id, (spoken(group, renderer),), lead=renderer.line(lead.strip()))
 
 
-def told(group: list[NotebookNode], faces: Faces) -> str:
-    notes = [faces.text(cell.source) for cell in group if slide_type(cell) == "notes"]
-    return "".join(notes) or NO_NOTES
+def spoken(group: Cells, renderer: CellRenderer) -> str:
+    notes = [cell for cell in group if slide_type(cell) == "notes"]
+    return renderer.texts(notes) or NO_NOTES
 
 
-def flow(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
+def flow(group: Cells, renderer: CellRenderer, title: str) -> Slide:
     """Return one slide: its heading is its title, a fragment comes with a key."""
     shown = of_room(group)
     parts, step = [], 0
     for cell in shown:
-        found, source = heading(cell), cell.source
-        if found and cell is shown[0]:
-            source = source[found.end() :]
+        source = cell.source
+        if cell is shown[0]:
+            _, source = split_heading(cell)
         step += slide_type(cell) == "fragment"
         if source.strip() or cell.cell_type == "code":
-            parts.append((faces.cell(cell, source), step, cell.id))
-    notes = (told(group, faces),) * (step + 1)
+            parts.append((renderer.cell(cell, source), step, cell.id))
+    notes = (spoken(group, renderer),) * (step + 1)
     return Flow(title=title, cell=shown[0].id, notes=notes, parts=tuple(parts))

@@ -55,8 +55,8 @@ def cut(cell: NotebookNode) -> list[NotebookNode]:
     if len(pieces) < 2:
         return [cell]
     made = [copy.deepcopy(cell) for _ in pieces]
-    for one, piece in zip(made, pieces, strict=True):
-        one.source = "\n".join([piece, "", *references])
+    for part, piece in zip(made, pieces, strict=True):
+        part.source = "\n".join([piece, "", *references])
     return made
 
 
@@ -70,18 +70,18 @@ def blocks(source: str) -> list[tuple[str, bool]]:
             starts.append((token.map[0], is_title))
     if not starts:
         return [(source, False)]
-    found: list[tuple[str, bool]] = []
+    made: list[tuple[str, bool]] = []
     opened = 0  # elements of HTML, which nothing may cut
     ends = [at for at, _ in starts[1:]] + [len(lines)]
     for (at, is_title), end in zip(starts, ends, strict=True):
         block = "".join(lines[at:end])
-        if opened > 0 and found:
-            found[-1] = (found[-1][0] + block, found[-1][1])
+        if opened > 0 and made:
+            made[-1] = (made[-1][0] + block, made[-1][1])
         else:
-            found.append((block, is_title))
+            made.append((block, is_title))
         slashes = BOX.findall(block)
         opened += slashes.count("") - slashes.count("/")
-    return found
+    return made
 
 
 def lines_of(cell: NotebookNode) -> float:
@@ -100,7 +100,6 @@ def lines_of(cell: NotebookNode) -> float:
 
 
 def words_of(output: NotebookNode) -> str:
-
     if output.output_type == "stream":
         return output.text.rstrip("\n")
     if output.output_type == "error":

@@ -63,7 +63,7 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
             cell.source = safe_markdown(cell.source, macros, trust=trust)
         else:
             cell.outputs = [shown(notebook, output, trust, macros) for output in cell.outputs]
-            told(cell, notes)
+            put_caption(cell, notes)
     kept = ["kernelspec", "title"]
     if trust:
         kept.append("widgets")
@@ -86,7 +86,7 @@ def language(notebook: NotebookNode) -> str:
     return named
 
 
-def told(cell: NotebookNode, notes: bool) -> None:
+def put_caption(cell: NotebookNode, notes: bool) -> None:
     """Put its caption to the picture of a cell; in a page, which has no notes, under it too."""
     caption = cell.metadata.course.get("caption")
     if caption and cell.outputs:
@@ -144,7 +144,7 @@ def with_graph(made: NotebookNode, output: NotebookNode) -> NotebookNode:
 def raised(output: NotebookNode) -> NotebookNode:
     """Return an error with nothing in it but words and colours."""
     lines = terminal.settled("\n".join(output.traceback)).split("\n")
-    words = {name: terminal.plain(output[name]) for name in ("ename", "evalue")}
+    words = {"ename": terminal.plain(output.ename), "evalue": terminal.plain(output.evalue)}
     return NotebookNode(output | {"traceback": lines} | words)
 
 
@@ -170,9 +170,9 @@ def html_of(output: NotebookNode, text: str, macros: Macros) -> str | None:
     """Return the first form of an output that is safe to print; None where there is text alone."""
     data = output.data
     if "text/html" in data:
-        found = inert(with_colours(str(data["text/html"])))
-        if found is not None:
-            return found
+        page = inert(with_colours(str(data["text/html"])))
+        if page is not None:
+            return page
     if "text/markdown" in data:
         return rendered(str(data["text/markdown"]), macros)
     if "text/latex" in data:
@@ -220,8 +220,8 @@ def left_out(notebook: NotebookNode, data: NotebookNode, text: str) -> str:
     if FILM in data or is_player(notebook, data.get(VIEW)):
         return NO_FILM
     if VIEW in data:
-        name = REPR.fullmatch(text)
-        return NO_KERNEL.format(name[1] if name else "What stood here")
+        widget = REPR.fullmatch(text)
+        return NO_KERNEL.format(widget[1] if widget else "What stood here")
     if {"text/html", *SCRIPTS} & set(data):
         return LEFT_OUT
     others = sorted(set(data) - OF_TEXT - {prediction.ASKED, filter_box.BOX})

@@ -125,5 +125,5 @@ class Printer:
             if not some:
                 raise OSError("it ended")
             self.rest += some
-        one, _, self.rest = self.rest.partition(b"\0")
-        return json.loads(one)
+        message, _, self.rest = self.rest.partition(b"\0")
+        return json.loads(message)

@@ -21,39 +21,40 @@ MOST = 10  # formulas that are named one by one
 def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str]:
     """Return a sentence on each cell or formula of which something will be missed."""
     formulas, waits = unread(notebook), not_run(notebook, path)
-    found = []
+    sentences = []
     if waits:
-        found.append(waits)
+        sentences.append(waits)
     for cell, why in formulas[:MOST]:
         said = f"{cell}: a formula is shown as it was written: {plain(why)}."
-        found.append(f"{said} Write it in other words of TeX.")
+        sentences.append(f"{said} Write it in other words of TeX.")
     if len(formulas) > MOST:
-        found.append(f"{len(formulas) - MOST} more formulas are shown as they were written.")
+        sentences.append(f"{len(formulas) - MOST} more formulas are shown as they were written.")
     names = places(notebook)
-    if trust:
-        said = {names[cell.id]: missing(trusted(cell)) for cell in notebook.cells}
-        found += [f"{cell}: {words}" for cell, words in said.items() if words]
     for cell in notebook.cells:
-        kinds = [one.ename for one in cell.get("outputs", []) if one.output_type == "error"]
-        if kinds and "raises-exception" not in cell.metadata.get("tags", []):
-            kind = plain(kinds[0])[:40]
-            found.append(f"{names[cell.id]} ended in {kind}: its error is shown as it is.")
-    return found
+        lacks = trust and missing(trusted(cell))
+        if lacks:
+            sentences.append(f"{names[cell.id]}: {lacks}")
+    for cell in notebook.cells:
+        errors = [out.ename for out in cell.get("outputs", []) if out.output_type == "error"]
+        if errors and "raises-exception" not in cell.metadata.get("tags", []):
+            kind = plain(errors[0])[:40]
+            sentences.append(f"{names[cell.id]} ended in {kind}: its error is shown as it is.")
+    return sentences
 
 
 def trusted(cell: NotebookNode) -> str:
     """Return the HTML that a cell has where it is trusted: its text, or its outputs."""
     if cell.cell_type == "markdown":
         return MarkdownIt("commonmark").render(cell.source)
-    outputs = [output.get("data", {}) for output in cell.get("outputs", [])]
-    return "\n".join(trusted_html(data) or "" for data in outputs)
+    pages = [trusted_html(output.get("data", {})) or "" for output in cell.get("outputs", [])]
+    return "\n".join(pages)
 
 
 def unread(notebook: NotebookNode) -> list[tuple[str, str]]:
     """Return (cell, formula and why) of each formula that cannot be read, outputs among them."""
     names = places(notebook)
     macros: Macros = {}
-    found: list[tuple[str, str]] = []
+    formulas: list[tuple[str, str]] = []
     for cell in notebook.cells:
         here: list[str] = []
         if cell.cell_type == "markdown":
@@ -62,21 +63,21 @@ def unread(notebook: NotebookNode) -> list[tuple[str, str]]:
             data = output.get("data", {})
             if "text/html" not in data and "text/latex" in data:
                 formula(str(data["text/latex"]), macros, here)
-        found += [(names[cell.id], why) for why in here]
-    return found
+        formulas += [(names[cell.id], why) for why in here]
+    return formulas
 
 
 def places(notebook: NotebookNode) -> dict[str, str]:
     """Return by its id how to find each cell: its id in a lesson, else its number and first words."""
     if is_lesson(notebook):
         return {cell.id: f"cell {cell.id}" for cell in notebook.cells}
-    found = {}
+    names = {}
     for number, cell in enumerate(notebook.cells, start=1):
         line = plain(cell.source.strip().partition("\n")[0])
         if len(line) > 32:
             line = f"{line[:30].rstrip()} …"
-        found[cell.id] = f"cell {number}, “{line}”"
-    return found
+        names[cell.id] = f"cell {number}, “{line}”"
+    return names
 
 
 def is_lesson(notebook: NotebookNode) -> bool:

@@ -60,7 +60,6 @@ class Reason:
 
 
 def question(text: str) -> Question:
-    """Read the text of a question, or of a lab."""
     made = Question()
     heading = HEADING.match(text)
     if heading:
@@ -94,12 +93,11 @@ def reason(text: str) -> Reason:
 
 def labelled(text: str, pattern: re.Pattern) -> tuple[list[str], list[str]]:
     """Return the labels that a pattern finds, and what stands after each in one line."""
-    found = pattern.findall(text)
-    return [label for label, _ in found], [in_one_line(words) for _, words in found]
+    pairs = pattern.findall(text)
+    return [label for label, _ in pairs], [in_one_line(words) for _, words in pairs]
 
 
 def without(text: str, *patterns: re.Pattern) -> str:
-    """Return a text without what the patterns find."""
     for pattern in patterns:
         text = pattern.sub("", text)
     return text

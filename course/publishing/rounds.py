@@ -32,10 +32,10 @@ CODE = re.compile(r"`([^`]+)`")
 
 def course_of(cell: NotebookNode) -> NotebookNode:
     """Return what a cell says of its place in the course, where that is well formed; no answers."""
-    said = cell.metadata.get("course")
-    said = said if isinstance(said, dict) else {}
-    role, name, minutes = (said.get(key) for key in ("role", "id", "minutes"))
-    kept = NotebookNode()
+    said, kept = cell.metadata.get("course"), NotebookNode()
+    if not isinstance(said, dict):
+        return kept
+    role, name, minutes = said.get("role"), said.get("id"), said.get("minutes")
     if isinstance(role, str) and role in ROLES:
         kept.role = role
     if isinstance(name, str) and ID.fullmatch(name):
@@ -47,8 +47,8 @@ def course_of(cell: NotebookNode) -> NotebookNode:
             kept[key] = " ".join(words.split())
     own = said.get("slide")
     if isinstance(own, dict):
-        worded = [key for key in SLIDE if is_worded(own.get(key), SLIDE[key])]
-        kept.slide = NotebookNode({key: own[key] for key in worded})
+        worded = {key: own[key] for key, kind in SLIDE.items() if is_worded(own.get(key), kind)}
+        kept.slide = NotebookNode(worded)
     if type(minutes) in (int, float) and 0 < minutes <= MOST_MINUTES:
         kept.minutes = minutes
     return kept
@@ -103,7 +103,9 @@ def only_asks(source: str) -> bool:
         lines = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError):
         return False
-    call = lines[0].value if len(lines) == 1 and isinstance(lines[0], ast.Expr) else None
+    if len(lines) != 1 or not isinstance(lines[0], ast.Expr):
+        return False
+    call = lines[0].value
     return isinstance(call, ast.Call) and ast.unparse(call.func) in CALLS
 
 
@@ -111,16 +113,15 @@ def with_caption(outputs: list[NotebookNode], caption: str) -> None:
     """Give the first picture among the outputs of a cell its alternative text."""
     for output in outputs:
         page = output.get("data", {}).get("text/html", "")
-        found = PICTURE.search(page)
-        if found:
+        picture = PICTURE.search(page)
+        if picture:
             alt = escape(caption.replace("`", ""))
-            picture = f'<img alt="{alt}"{ALT.sub("", found[1])}>'
-            output.data["text/html"] = page[: found.start()] + picture + page[found.end() :]
+            image = f'<img alt="{alt}"{ALT.sub("", picture[1])}>'
+            output.data["text/html"] = page[: picture.start()] + image + page[picture.end() :]
             return
 
 
 def caption_below(caption: str) -> NotebookNode:
-    """Return a caption as the last output of its cell."""
     words = CODE.sub(r"<code>\1</code>", escape(caption, quote=False))
     data = {"text/plain": caption, "text/html": f'<p class="run-caption">{words}</p>'}
     return new_output("display_data", data=data)

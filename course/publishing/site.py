@@ -70,24 +70,26 @@ SETTINGS = {
 
 def build(notebooks: Path, out: Path) -> int:
     """Write the pages of the notebooks in a folder to `out`; return how many. Raises Unpublishable."""
-    found = chosen(notebooks)
-    if not found:
+    paths = chosen(notebooks)
+    if not paths:
         raise Unpublishable(f"There is no lesson in {notebooks}, no notebook like 01_topic.ipynb.")
     if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file()):
         raise Unpublishable(f"{out} holds something else than pages. Name another folder.")
     with tempfile.TemporaryDirectory() as scratch:
         source, made = Path(scratch, "source"), Path(scratch, "pages")
-        lay_out(found, notebooks.resolve().parent, source)
+        lay_out(paths, notebooks.resolve().parent, source)
         run_sphinx(source, made, Path(scratch, "doctrees"))
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(made, out, ignore=shutil.ignore_patterns(".buildinfo"))
-    return len(found)
+    return len(paths)
 
 
 def chosen(notebooks: Path) -> list[Path]:
     """Return the notebooks that become pages, in the order of the course."""
-    more = [notebooks / f"{name}.ipynb" for name in MORE]
-    return sorted(notebooks.glob("[0-9][0-9]_*.ipynb")) + [path for path in more if path.exists()]
+    paths = sorted(notebooks.glob("[0-9][0-9]_*.ipynb"))
+    for name in MORE:
+        paths += notebooks.glob(f"{name}.ipynb")
+    return paths
 
 
 def lay_out(paths: list[Path], course: Path, source: Path) -> None:
@@ -95,8 +97,11 @@ def lay_out(paths: list[Path], course: Path, source: Path) -> None:
     (source / "lessons").mkdir(parents=True)
     if (course / "figs").is_dir():
         shutil.copytree(course / "figs", source / "figs")
-    pages = {path: prepared(read(path), notes=False) for path in paths}
-    headings = {(path.stem, cell.id): cell.source for path in pages for cell in pages[path].cells}
+    pages, headings = {}, {}
+    for path in paths:
+        pages[path] = prepared(read(path), notes=False)
+        for cell in pages[path].cells:
+            headings[path.stem, cell.id] = cell.source
     for path, notebook in pages.items():
         lead_to_headings(notebook, headings)
         lead_to_pages(notebook)
@@ -139,7 +144,8 @@ def page_name(fragment: str) -> str:
 
     name = html.unescape(unquote(fragment[1:]))
     if name.startswith(CELL):
-        name = next((one.anchor for one in entries() if one.cell == name.removeprefix(CELL)), "")
+        anchors = {entry.cell: entry.anchor for entry in entries()}
+        name = anchors.get(name.removeprefix(CELL), "")
     return f"#{make_id(name)}" if name else ""
 
 

@@ -32,27 +32,27 @@ def lanes(rows: Sequence[str]) -> str:
         marks.append(text(0, middle + 9, name, "name"))
         marks.append(f'<path class="lane" d="M{left} {middle:g}H{WIDE}"/>')
         spans = filter(None, map(SPAN.fullmatch, boxes))
-        marks += [box(found, left, wide, middle, high) for found in spans]
+        marks += [box(span, left, wide, middle, high) for span in spans]
     return framed("lanes", marks, HEAD + apart * len(others), rows)
 
 
-def box(found: re.Match, left: float, wide: float, middle: float, high: float) -> str:
+def box(span: re.Match, left: float, wide: float, middle: float, high: float) -> str:
     """Return a box over some columns, with its words as large as they fit."""
-    first, last = int(found[1]), int(found[2] or found[1])
+    first, last = int(span[1]), int(span[2] or span[1])
     start, across = left + wide * (first - 1) + 4, wide * (last - first + 1) - 8
-    kind = "box alarm" if found[3] else "box"
+    kind = "box alarm" if span[3] else "box"
     place = f'x="{start:g}" y="{middle - high / 2:g}" width="{across:g}" height="{high:g}"'
     size, below = "", 10
-    if len(found[4]) * 16 + 16 >= across:
+    if len(span[4]) * 16 + 16 >= across:
         size, below = " small", 7
-    words = text(start + across / 2, middle + below, found[4], kind + size)
+    words = text(start + across / 2, middle + below, span[4], kind + size)
     return f'<rect class="{kind}" {place} rx="10"/>{words}'
 
 
 def chart(printed: str, names: Sequence[str]) -> str:
     """Return curves of the numbers in the columns that a program printed; "" for fewer than 3 rows."""
-    found = [NUMBERS.findall(line) for line in printed.split("\n")]
-    rows = [list(map(float, numbers)) for numbers in found if len(numbers) == len(names)]
+    lines = map(NUMBERS.findall, printed.split("\n"))
+    rows = [list(map(float, numbers)) for numbers in lines if len(numbers) == len(names)]
     if len(rows) < 3 or not names:
         return ""
     most = max(map(max, rows)) or 1.0

@@ -35,7 +35,6 @@ def best(graph: Graph) -> Drawing:
 
 
 def times(drawing: Drawing) -> float:
-    """Return how many times its size a drawing can have."""
     return min(ROOM[0] / drawing.width, ROOM[1] / drawing.height, LARGEST)
 
 

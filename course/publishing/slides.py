@@ -103,21 +103,21 @@ class Lab(Slide):
     @property
     def stations(self) -> list[tuple[int, int, str]]:
         """Return of each card at which step it is asked, at which it is answered, and its keys."""
-        found, step = [], 1
+        stations, step = [], 1
         for keys in self.presses:
             answered = step + len(keys.split()) + 1
-            found.append((step, answered, keys))
+            stations.append((step, answered, keys))
             step = answered + 1
-        return found
+        return stations
 
     @property
     def walks(self) -> list[str]:
         """Return the keys that are pressed so far at each step, "" at the start of each card."""
-        found = [""]
+        pressed = [""]
         for _, _, keys in self.stations:
             row = keys.split()
-            found += [" ".join(row[:count]) for count in range(len(row) + 1)] + [keys]
-        return [*found, found[-1]]
+            pressed += [" ".join(row[:count]) for count in range(len(row) + 1)] + [keys]
+        return [*pressed, pressed[-1]]
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,10 @@ def notebooks_in(path: Path) -> list[Path]:
     """Return the notebooks of a folder, or the file that is given. Raises Unpublishable."""
     if not os.path.isdir(path):
         return [path]
-    found = sorted(path.glob("[!.]*.ipynb"))
-    if not found:
+    notebooks = sorted(path.glob("[!.]*.ipynb"))
+    if not notebooks:
         raise Unpublishable(f"There is no notebook in {path}: no file ends in .ipynb.")
-    return found
+    return notebooks
 
 
 def read(path: str | Path) -> NotebookNode:
@@ -87,15 +87,15 @@ def text_of(path: Path) -> str:
 def parsed(path: Path, text: str) -> NotebookNode:
     """Return the notebook that a text holds, in today's format. Raises Unpublishable."""
     try:
-        found = json.loads(text)
+        data = json.loads(text)
         # Half a character has no bytes.
-        text = json.dumps(found, ensure_ascii=False).encode(errors="replace").decode()
+        text = json.dumps(data, ensure_ascii=False).encode(errors="replace").decode()
     except (ValueError, RecursionError) as error:
         where = "too deep, or too large a number"
         if isinstance(error, json.JSONDecodeError):
             where = f"line {error.lineno}"
         raise Unpublishable(f"{path} is no notebook: it is no JSON ({where}). {GIVE}") from None
-    if not isinstance(found, dict) or "nbformat" not in found:
+    if not isinstance(data, dict) or "nbformat" not in data:
         raise Unpublishable(f"{path} is JSON, but no notebook: it names no nbformat. {GIVE}")
     try:
         with warnings.catch_warnings():
@@ -114,17 +114,16 @@ def title_of(notebook: NotebookNode) -> str:
     said = notebook.metadata.get("title")
     if isinstance(said, str) and said.strip():
         return said.strip()
-    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
-    found = next(filter(None, map(HEADING.search, texts)), None)
-    if found:
-        return plain(found[1])
+    for cell in notebook.cells:
+        heading = HEADING.search(cell.source)
+        if heading and cell.cell_type == "markdown":
+            return plain(heading[1])
     first = next((cell.source.strip() for cell in notebook.cells if cell.source.strip()), "Slides")
     return plain(first.split("\n")[0])
 
 
 def plain(line: str) -> str:
-    """Return a line of Markdown without its signs."""
-    return SIGNS.sub(lambda found: found[1] or "", line).strip()[:LONGEST] or "Slides"
+    return SIGNS.sub(lambda sign: sign[1] or "", line).strip()[:LONGEST] or "Slides"
 
 
 def reason(error: Exception) -> str:

@@ -23,7 +23,6 @@ def settled(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return printed text without any code."""
     return COLOUR.sub("", settled(text)).replace("\x1b", "")
 
 
@@ -39,13 +38,13 @@ def line_at_end(line: str) -> str:
     return "".join(signs)
 
 
-def _colour(found: re.Match) -> str:
+def _colour(code: re.Match) -> str:
     """Return a code of colours; "" for one that nbconvert would stumble over."""
-    numbers = [int(number[-6:] or 0) for number in found[1].split(";")]
+    numbers = [int(number[-6:] or 0) for number in code[1].split(";")]
     while numbers:
         if numbers.pop(0) in (38, 48):
             length = {2: 4, 5: 2}.get(numbers[0] if numbers else 0, 99)
             if len(numbers) < length:
                 return ""
             del numbers[:length]
-    return found[0]
+    return code[0]

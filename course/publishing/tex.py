@@ -56,13 +56,13 @@ def plain_tex(tex: str, macros: Macros) -> str:
 
 def defined(tex: str, macros: Macros) -> str:
     """Return a formula without the definitions in it; note them in `macros`."""
-    while found := DEFINES.search(tex):
-        body, end = argument(tex, found.end())
-        if not found["new"] and not found["def"]:
-            body = f"\\operatorname{found['star']}{{{body}}}"
-        count = int(found["count"] or 0) or len(found["places"]) // 2
-        macros[found["name"]] = (count, body)
-        tex = tex[: found.start()] + tex[end:]
+    while macro := DEFINES.search(tex):
+        body, end = argument(tex, macro.end())
+        if not macro["new"] and not macro["def"]:
+            body = f"\\operatorname{macro['star']}{{{body}}}"
+        count = int(macro["count"] or 0) or len(macro["places"]) // 2
+        macros[macro["name"]] = (count, body)
+        tex = tex[: macro.start()] + tex[end:]
     return tex
 
 
@@ -70,13 +70,13 @@ def expanded(tex: str, macros: Macros) -> str:
     """Return a formula with its macros written out. Raises Unread where they have no end."""
     at = 0
     for _ in range(MOST_MACROS):
-        found = COMMAND.search(tex, at)
-        while found and found[0] not in macros:
-            found = COMMAND.search(tex, found.end())
-        if not found:
+        command = COMMAND.search(tex, at)
+        while command and command[0] not in macros:
+            command = COMMAND.search(tex, command.end())
+        if not command:
             return tex
-        at, end = found.span()
-        count, body = macros[found[0]]
+        at, end = command.span()
+        count, body = macros[command[0]]
         for place in range(1, count + 1):
             words, end = argument(tex, end)
             body = body.replace(f"#{place}", words)
@@ -91,29 +91,29 @@ def argument(tex: str, at: int) -> tuple[str, int]:
 
     Raises Unread.
     """
-    found = SIGN.match(tex, at)
-    if not found:
+    sign = SIGN.match(tex, at)
+    if not sign:
         raise Unread("a macro lacks an argument")
-    if found[1] != "{":
-        return found[1], found.end()
+    if sign[1] != "{":
+        return sign[1], sign.end()
     depth = 0
-    for brace in BRACE.finditer(tex, found.start(1)):
+    for brace in BRACE.finditer(tex, sign.start(1)):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
         if not depth:
-            return tex[found.end() : brace.start()], brace.end()
+            return tex[sign.end() : brace.start()], brace.end()
     raise Unread("a brace is not closed")
 
 
-def _tagged(found: re.Match) -> str:
-    if found[1]:
-        return f"\\qquad\\text{{{found[2]}}}"
-    return f"\\qquad\\text{{({found[2]})}}"
+def _tagged(tag: re.Match) -> str:
+    if tag[1]:
+        return f"\\qquad\\text{{{tag[2]}}}"
+    return f"\\qquad\\text{{({tag[2]})}}"
 
 
-def _apart(found: re.Match) -> str:
+def _apart(mixed: re.Match) -> str:
     """Write words that hold formulas as words and formulas beside each other."""
     made = ""
-    for number, piece in enumerate(found[1].split("$")):
+    for number, piece in enumerate(mixed[1].split("$")):
         if piece and number % 2:  # between two dollars
             made += f"{{{piece}}}"
         elif piece:
@@ -121,17 +121,18 @@ def _apart(found: re.Match) -> str:
     return made
 
 
-def _operator(found: re.Match) -> str:
+def _operator(operator: re.Match) -> str:
     """Write the name of an operator in letters alone, a thin space in it as "*"."""
-    word = re.sub(r"\\(?:mathrm|text|rm)\b|[{}\s]", "", re.sub(r"\\[,;: ]|~", "*", found[3]))
+    name = re.sub(r"\\[,;: ]|~", "*", operator[3])
+    word = re.sub(r"\\(?:mathrm|text|rm)\b|[{}\s]", "", name)
     if not re.fullmatch(r"[A-Za-z*]+", word):
-        return found[0]
-    limits = "*" if found[1] or found[2] else ""
+        return operator[0]
+    limits = "*" if operator[1] or operator[2] else ""
     return f"\\operatorname{limits}{{{word}}}"
 
 
-def _environment(found: re.Match) -> str:
-    edge, name = found[1], found[2]
+def _environment(begin: re.Match) -> str:
+    edge, name = begin.groups()
     if name not in ENVIRONMENTS:
         raise Unread(f"\\begin{{{name}}} is not known")
     if not ENVIRONMENTS[name]:

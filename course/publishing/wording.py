@@ -72,16 +72,16 @@ def safe_markdown(
 def words(text: str, macros: Macros, unread: list[str] | None, trust: bool = False) -> str:
     """Return text between blocks of code, made safe; with `trust` its formulas alone are changed."""
 
-    def safe(found: re.Match) -> str:
-        kind = found.lastgroup
+    def safe(piece: re.Match) -> str:
+        kind = piece.lastgroup
         if kind in MATH:
-            tex = re.sub(r"^[ \t]*>", "", found[MATH[kind][0]], flags=re.MULTILINE)  # of a quote
+            tex = re.sub(r"^[ \t]*>", "", piece[MATH[kind][0]], flags=re.MULTILINE)  # of a quote
             return mathml(tex, MATH[kind][1], macros, unread)
         if trust or kind in ("escape", "code", "link"):
-            return found[0]
+            return piece[0]
         if kind == "tag":
-            return tag(found[0], found["name"].lower())
-        return "" if kind == "comment" else "&lt;"
+            return tag(piece[0], piece["name"].lower())
+        return {"comment": "", "open": "&lt;"}[kind]
 
     return PIECES.sub(safe, DIRECTIVE.sub(r"\\\1\2", text))
 

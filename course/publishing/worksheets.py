@@ -21,6 +21,7 @@ OURS = "<title>Backward graph of "
 TOLD = re.compile(r"<(title|desc)>.*?</\1>\s*", re.DOTALL)
 FRAME = re.compile(r'<rect x="0" y="0"[^>]*/>\s*')
 WORDS = re.compile(r"<text\b[^>]*>(?!\.grad</text>).*?</text>\s*", re.DOTALL)
+KINDS = ("graphs", "chain-rule")
 LEAST_ARROWS = 2  # a graph of one arrow is no exercise
 MADE = re.compile(r"^\s*[\w, ]+ = ", re.MULTILINE)
 TAG = re.compile(r"<[^>]*>")
@@ -38,23 +39,16 @@ class Task:
 
 def made(title: str, slides: list[Slide]) -> dict[str, str]:
     """Return the sheets of these slides by kind: graphs to draw, tables of a backward."""
-    asking = [one for one in slides if isinstance(one, Lab) or getattr(one, "is_question", False)]
-    tasks = {kind: tasks_of(asking) for kind, tasks_of in KINDS.items()}
+    tasks: dict[str, list[Task]] = {kind: [] for kind in KINDS}
+    for slide in slides:
+        if not isinstance(slide, Lab) and not getattr(slide, "is_question", False):
+            continue
+        graph = emptied(slide)
+        if graph:
+            tasks["graphs"].append(task(slide, graph))
+        if slide.result.turns:
+            tasks["chain-rule"].append(task(slide, table(slide.result.turns, filled=False)))
     return {kind: sheet(kind, title, some) for kind, some in tasks.items() if some}
-
-
-def graphs(slides: list[Round | Lab]) -> list[Task]:
-    """Return a graph to draw for each slide that shows one."""
-    return [task(slide, blank) for slide in slides if (blank := emptied(slide))]
-
-
-def walks(slides: list[Round | Lab]) -> list[Task]:
-    """Return a table to fill in for each slide that steps through a backward."""
-    found = [slide for slide in slides if slide.result.turns]
-    return [task(slide, table(slide.result.turns, filled=False)) for slide in found]
-
-
-KINDS = {"graphs": graphs, "chain-rule": walks}
 
 
 def task(slide: Round | Lab, room: str) -> Task:
@@ -63,10 +57,10 @@ def task(slide: Round | Lab, room: str) -> Task:
 
 def emptied(slide: Round | Lab) -> str:
     """Return the drawing of a slide without its words; "" where its code alone does not tell it."""
-    found = DRAWING.search(slide.result.stored)
-    if not found or not MADE.search(TAG.sub("", slide.code)):
+    drawing = DRAWING.search(slide.result.stored)
+    if not drawing or not MADE.search(TAG.sub("", slide.code)):
         return ""
-    svg = base64.b64decode(found[1]).decode()
+    svg = base64.b64decode(drawing[1]).decode()
     if OURS not in svg or svg.count("<polygon") < LEAST_ARROWS:
         return ""
     for gone in (TOLD, WORDS, FRAME):

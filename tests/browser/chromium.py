@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from course.publishing.chromium import NAMES
-from course.publishing.chromium import found as chromium
+from course.publishing.chromium import browser as chromium
 
 LINE = "apt-get update && apt-get install --yes --no-install-recommends chromium fonts-dejavu-core"
 MISSING = (

@@ -15,7 +15,7 @@ from driver import photograph, watched
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import expect
 
-from course.publishing.faces import Faces
+from course.publishing.cell_renderer import CellRenderer
 from course.publishing.prepare import prepared
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -237,7 +237,7 @@ def test_every_output_looks_as_in_a_published_deck(deck, tmp_path):
     cells = prepared(kept, notes=True).cells
     for name in names:
         to(deck, name)
-        published = Faces(tmp_path).result(cells[at(kept, name)])
+        published = CellRenderer(tmp_path).result(cells[at(kept, name)])
         assert deck.locator(OUT).evaluate(SAME, published.html), name
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from html import escape, unescape
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from course.publishing.walks import walk_of
 from course.publishing.wording import ticked
 
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
+Cells = Sequence[NotebookNode]
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
@@ -36,10 +37,10 @@ ALT = re.compile(r'<img[^>]* alt="([^"]*)"')
 HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
 ARROW = re.compile(r"^-+> (\d+) ", re.MULTILINE)
 FOLDED_AT = 100  # columns, as `autograd_graphs.text.fold` folds what `attempt` prints
-PLAYER, PICTURES, QUESTION = "player-slot", ("<img", '<svg class="graph"'), "prediction-slot"
+PLAYER, QUESTION = "player-slot", "prediction-slot"
 
 
-class Faces:
+class CellRenderer:
     """Makes HTML of a notebook's cells, whose pictures lie in `folder`; graphs are drawn anew."""
 
     def __init__(self, folder: Path, *, trust: bool = False, language: str = "python") -> None:
@@ -53,12 +54,15 @@ class Faces:
             return with_pictures(html, self.folder) + note(html)
         return clean(html, lambda address: embedded(address, self.folder), rendered=True)
 
+    def texts(self, cells: Cells) -> str:
+        return "".join(self.text(cell.source) for cell in cells)
+
     def line(self, source: str) -> str:
         """Return a sentence or two of Markdown as HTML without a paragraph around it."""
         html = self.text(source).strip()
-        found = PARAGRAPH.match(html)
-        if found and "<p>" not in found[1]:
-            return found[1]
+        paragraph = PARAGRAPH.match(html)
+        if paragraph and "<p>" not in paragraph[1]:
+            return paragraph[1]
         return html
 
     def code(
@@ -72,10 +76,10 @@ class Faces:
         lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
         made: list[str] = []
         for number, line in enumerate(lines, start=1):
-            is_second_blank = not line.strip() and number > 1 and not lines[number - 2].strip()
-            if not is_second_blank:  # two blank lines are for a file, not for a wall
-                mark = " failed" if number == failed else " lit" * (number in lit)
-                made.append(self._code_line(line, mark))
+            if number > 1 and not line.strip() and not lines[number - 2].strip():
+                continue  # two blank lines are for a file, not for a wall
+            mark = " failed" if number == failed else " lit" * (number in lit)
+            made.append(self._code_line(line, mark))
         for line in below:
             mark = " err" * bool(RAISED.match(line))
             made.append(f'<span class="ln came{mark}">{escape(line)}</span>')
@@ -90,9 +94,11 @@ class Faces:
 
     def result(self, cell: NotebookNode) -> Result:
         """Return the outputs of a cell as one HTML, of which kind they are, and which line failed."""
-        html = "".join(self.output(output) for output in cell.outputs)
-        kind = "picture" if any(mark in html for mark in PICTURES) else "text"
-        kind = "player" if PLAYER in html else kind
+        html, kind = "".join(map(self.output, cell.outputs)), "text"
+        if "<img" in html or '<svg class="graph"' in html:
+            kind = "picture"
+        if PLAYER in html:
+            kind = "player"
         failed = next((failed_line(o) for o in cell.outputs if o.output_type == "error"), 0)
         pages = [output.get("data", {}).get("text/html", "") for output in cell.outputs]
         stored = DRAWN.sub(without_legend, "".join(pages))
@@ -121,10 +127,10 @@ class Faces:
         """Return what was printed; what `attempt` says of an error stands out, in one paragraph."""
         pieces: list[str] = []
         for line in unfolded(text.rstrip("\n").split("\n")):
-            found = RAISED.match(COLOUR.sub("", line))
-            if found and name == "stdout":
-                words = COLOUR.sub("", line)[found.end() + 2 :]
-                pieces.append(error_line(found[0], words))
+            words = COLOUR.sub("", line)
+            error = RAISED.match(words)
+            if error and name == "stdout":
+                pieces.append(error_line(error[0], words[error.end() + 2 :]))
             elif pieces and not pieces[-1].startswith("<div"):
                 pieces[-1] += "\n" + line
             else:
@@ -147,27 +153,30 @@ class Faces:
 
 def alt_of(data: NotebookNode) -> str:
     """Return what the picture among the data of an output says of itself."""
-    found = ALT.search(data.get("text/html", ""))
-    return unescape(found[1]) if found else ""
+    alt = ALT.search(data.get("text/html", ""))
+    return unescape(alt[1]) if alt else ""
 
 
-def heading(cell: NotebookNode) -> re.Match | None:
-    """Return the heading with which a text cell begins; a comment in code is none."""
-    return HEADING.match(cell.source) if cell.cell_type == "markdown" else None
+def split_heading(cell: NotebookNode) -> tuple[str, str]:
+    """Return the heading with which a text cell begins, "" for none, and what stands below it."""
+    heading = cell.cell_type == "markdown" and HEADING.match(cell.source)
+    if not heading:
+        return "", cell.source  # a comment in code is none
+    return heading[1], cell.source[heading.end() :]
 
 
-def without_legend(found: re.Match) -> str:
+def without_legend(picture: re.Match) -> str:
     """Return a picture of a graph without the row that explains its signs: that is said once."""
     try:
-        svg = base64.b64decode(found[2]).decode()
+        svg = base64.b64decode(picture[2]).decode()
     except ValueError:
-        return found[0]
-    legend, frame = LEGEND.search(svg), FRAME.search(svg)
-    if not (legend and frame):
-        return found[0]
+        return picture[0]
+    legend = LEGEND.search(svg)
+    if not legend or not FRAME.search(svg):
+        return picture[0]
     high = int(legend[1]) - 22
     svg = FRAME.sub(rf'\g<1>height="{high}" viewBox="0 0 \g<2> {high}"', svg, count=1)
-    return f'{found[1]}{base64.b64encode(svg.encode()).decode()}"'
+    return f'{picture[1]}{base64.b64encode(svg.encode()).decode()}"'
 
 
 def unfolded(lines: list[str]) -> list[str]:
@@ -201,5 +210,5 @@ def raised(output: NotebookNode) -> str:
 
 def failed_line(output: NotebookNode) -> int:
     """Return which line of the cell raised, by the first arrow of its traceback; 0 if none says."""
-    found = ARROW.search(COLOUR.sub("", "\n".join(output.get("traceback", []))))
-    return int(found[1]) if found else 0
+    arrow = ARROW.search(COLOUR.sub("", "\n".join(output.get("traceback", []))))
+    return int(arrow[1]) if arrow else 0
