@@ -159,8 +159,8 @@ def alt_of(data: NotebookNode) -> str:
 
 def split_heading(cell: NotebookNode) -> tuple[str, str]:
     """Return the heading with which a text cell begins, "" for none, and what stands below it."""
-    heading = cell.cell_type == "markdown" and HEADING.match(cell.source)
-    if not heading:
+    heading = HEADING.match(cell.source)
+    if not heading or cell.cell_type != "markdown":
         return "", cell.source  # a comment in code is none
     return heading[1], cell.source[heading.end() :]
 

@@ -77,7 +77,7 @@ def repaired(group: Cells) -> Exercise | None:
     if role(group[0]) != "exercise" or CASE not in group[0].source or len(group) < 2:
         return None
     checked = CHECKED.search(group[1].source)
-    return checked and find(checked[1])
+    return find(checked[1]) if checked else None
 
 
 def is_exercise(cell: NotebookNode) -> bool:

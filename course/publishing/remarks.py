@@ -31,7 +31,7 @@ def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str
         sentences.append(f"{len(formulas) - MOST} more formulas are shown as they were written.")
     names = places(notebook)
     for cell in notebook.cells:
-        lacks = trust and missing(trusted(cell))
+        lacks = missing(trusted(cell)) if trust else ""
         if lacks:
             sentences.append(f"{names[cell.id]}: {lacks}")
     for cell in notebook.cells:
