@@ -232,12 +232,12 @@ class ModuleCalls:
             return (), NOT_IN_ORDER
         ordered = sorted(numbers.values())
         by_thread = [tuple(placed(thread.calls, ordered)) for thread in self._threads]
-        found = list(filter(None, by_thread))
-        if len(found) > 1:
+        matches = list(filter(None, by_thread))
+        if len(matches) > 1:
             return (), SEVERAL_THREADS
-        if not found:
+        if not matches:
             return (), self._no_match(any(edge.cut for edge in edges))
-        return found[0], ""
+        return matches[0], ""
 
     def _no_match(self, is_cut: bool) -> str:
         """Say that no operation of a graph was made in a call."""

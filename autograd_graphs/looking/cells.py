@@ -27,19 +27,19 @@ def read_cells(cells: Sequence[str], taken: int) -> tuple[list[Text], bool]:
     Read are the newest, until 2,000 lines with the `taken` ones, or until one that cannot be read:
     nobody knows what it did. One that failed besides never ran.
     """
-    found: list[Text] = []
+    texts: list[Text] = []
     failed = failures() or set()
     for order in range(len(cells) - 1, -1, -1):
         lines = cells[order].splitlines()
         taken += len(lines)
         if taken > MOST_SOURCE:
-            return found[::-1], False
+            return texts[::-1], False
         try:
-            found.append(Text(lines, order))
+            texts.append(Text(lines, order))
         except (SyntaxError, ValueError):  # the latter of a zero byte, in Python 3.11
             if order not in failed:
-                return found[::-1], False
-    return found[::-1], True
+                return texts[::-1], False
+    return texts[::-1], True
 
 
 def shell_here() -> Any:
@@ -51,5 +51,5 @@ def shell_here() -> Any:
 def failures() -> set[int] | None:
     """Return the numbers of cells that ended with an error, None where IPython does not tell."""
     history = getattr(shell_here(), "history_manager", None)
-    found = getattr(history, "exceptions", None)
-    return set(found) if type(found) in (dict, defaultdict) else None
+    errors = getattr(history, "exceptions", None)
+    return set(errors) if type(errors) in (dict, defaultdict) else None

@@ -41,8 +41,8 @@ def make_freeable(nodes: Sequence[Any], edges: Sequence[Edge]) -> None:
     onward = [max(targets, key=height.__getitem__, default=None) for targets in inputs]
     for number, levels in enumerate(height):
         if levels and levels % STRIDE == 0:
-            ahead = way_ahead(number, onward)
-            of_node(nodes[number], "metadata")[HELD] = tuple(nodes[one] for one in reversed(ahead))
+            ahead = [nodes[node] for node in reversed(way_ahead(number, onward))]
+            of_node(nodes[number], "metadata")[HELD] = tuple(ahead)
 
 
 def way_ahead(start: int, onward: Sequence[int | None]) -> list[int]:

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -18,13 +17,11 @@ from autograd_graphs.looking.statements import Replay, Value, base_name
 from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor, may_be_stale, read
 from autograd_graphs.looking.variable_names import named
 
-MOST_STEPS = 50_000  # of the matching of one graph
+MOST_STEPS, MOST_PARTS = 50_000, 4  # of the matching of one graph; parts of an index
 _BACKWARD = re.compile(r"Backward\d*$")
-# How an operation shows in the graph: (backward function, an input ...); an input is the number of
-# an operand, None for no gradient, LEAF for a parameter that the source does not name, or another
-# such tuple. A lone number: the operand itself. What is not here is called as its function.
 LEAF = "leaf"
 Place = tuple[int, int]  # a node, and which of its outputs
+End = Place | None  # what an edge leads to
 
 
 class Plain(NamedTuple):
@@ -33,46 +30,66 @@ class Plain(NamedTuple):
     number: int
 
 
-_CAST = (("ToCopy", 0), 0)
-_VIEW = (("View", 0), ("UnsafeView", ("Clone", 0)), ("UnsafeView", 0), 0)
-_MATMUL = (*(("Mm", 0, 1), ("Mv", 0, 1), ("Dot", 0, 1)), ("Squeeze", ("Mm", ("Unsqueeze", 0), 1)))
-_LINEAR = (
-    *(("Addmm", LEAF, 0, ("T", LEAF)), ("Mm", 0, ("T", LEAF))),
-    ("View", ("Addmm", LEAF, ("View", 0), ("T", LEAF))),
-    ("View", ("Addmm", LEAF, 0, ("T", LEAF))),
-)
-SHAPES: dict[str, tuple[Any, ...]] = {
-    "add": (("Add", 0, 1), ("Add", 1, Plain(0))),
-    "mul": (("Mul", 0, 1), ("Mul", 1, Plain(0))),
-    "sub": (("Sub", 0, 1), ("Rsub", 1)),
-    "div": (("Div", 0, 1), ("Mul", ("Reciprocal", 1), None)),
-    "pow": (("Pow", 0), ("Pow", 0, 1), ("Pow", 1)),
-    "remainder": (("Remainder", 0), ("Remainder", 0, 1)),
-    "square": (("Pow", 0),),
-    "matmul": _MATMUL,
-    "inner": (("Dot", 0, 1),),
-    "T": (("Permute", 0), ("T", 0)),
-    "mT": (("Transpose", 0),),
-    "norm": (("LinalgVectorNorm", 0),),
-    "vector_norm": (("LinalgVectorNorm", 0),),
-    "det": (("LinalgDet", 0),),
-    "where": (("Where", 1, 2),),
-    "linear": (
-        *(("Addmm", 2, 0, ("T", 1)), ("Mm", 0, ("T", 1))),
-        ("View", ("Addmm", 2, 0, ("T", 1))),
-        ("View", ("Addmm", 2, ("View", 0), ("T", 1))),
+class Shape:
+    """Tell how an operation shows in the graph: as a backward function over inputs.
+
+    An input is the number of an operand, a `Plain` one, None for no gradient, LEAF for a parameter
+    that the source does not name, or another shape.
+    """
+
+    def __init__(self, function: str, *inputs: Input) -> None:
+        self.function, self.inputs = function, inputs
+
+
+Input = int | Plain | Shape | str | None
+
+
+def _linear(weight: Input, bias: Input) -> tuple[Shape, ...]:
+    """Return how a linear layer shows: the input may have more than two dimensions, or one."""
+    turned = Shape("T", weight)
+    return (
+        Shape("Addmm", bias, 0, turned),
+        Shape("Mm", 0, turned),
+        Shape("View", Shape("Addmm", bias, Shape("View", 0), turned)),
+        Shape("View", Shape("Addmm", bias, 0, turned)),
+    )
+
+
+_CAST = (Shape("ToCopy", 0), 0)
+_VIEW = (Shape("View", 0), Shape("UnsafeView", Shape("Clone", 0)), Shape("UnsafeView", 0), 0)
+# A lone number: the operand itself. What is not here is called as its function.
+SHAPES: dict[str, tuple[Shape | int, ...]] = {
+    "add": (Shape("Add", 0, 1), Shape("Add", 1, Plain(0))),
+    "mul": (Shape("Mul", 0, 1), Shape("Mul", 1, Plain(0))),
+    "sub": (Shape("Sub", 0, 1), Shape("Rsub", 1)),
+    "div": (Shape("Div", 0, 1), Shape("Mul", Shape("Reciprocal", 1), None)),
+    "pow": (Shape("Pow", 0), Shape("Pow", 0, 1), Shape("Pow", 1)),
+    "remainder": (Shape("Remainder", 0), Shape("Remainder", 0, 1)),
+    "square": (Shape("Pow", 0),),
+    "matmul": (
+        *[Shape(function, 0, 1) for function in ("Mm", "Mv", "Dot")],
+        Shape("Squeeze", Shape("Mm", Shape("Unsqueeze", 0), 1)),
     ),
-    "layer_norm": (("NativeLayerNorm", 0, 2, 3), ("NativeLayerNorm", 0, None, None)),
-    "embedding": (("Embedding", 1),),
-    "cross_entropy": (("NllLoss", ("LogSoftmax", 0)),),
-    "l1_loss": (("Mean", ("Abs", ("Sub", 0, 1))),),
-    "outer": (("Mul", ("View", 0), 1),),
-    "max": (("Max", 0), ("Maximum", 0, 1)),
-    "min": (("Min", 0), ("Minimum", 0, 1)),
+    "inner": (Shape("Dot", 0, 1),),
+    "T": (Shape("Permute", 0), Shape("T", 0)),
+    "mT": (Shape("Transpose", 0),),
+    "norm": (Shape("LinalgVectorNorm", 0),),
+    "vector_norm": (Shape("LinalgVectorNorm", 0),),
+    "det": (Shape("LinalgDet", 0),),
+    "where": (Shape("Where", 1, 2),),
+    "linear": _linear(weight=1, bias=2),
+    "Linear": _linear(weight=LEAF, bias=LEAF),
+    "layer_norm": (Shape("NativeLayerNorm", 0, 2, 3), Shape("NativeLayerNorm", 0, None, None)),
+    "embedding": (Shape("Embedding", 1),),
+    "cross_entropy": (Shape("NllLoss", Shape("LogSoftmax", 0)),),
+    "l1_loss": (Shape("Mean", Shape("Abs", Shape("Sub", 0, 1))),),
+    "outer": (Shape("Mul", Shape("View", 0), 1),),
+    "max": (Shape("Max", 0), Shape("Maximum", 0, 1)),
+    "min": (Shape("Min", 0), Shape("Minimum", 0, 1)),
     **dict.fromkeys(("to", "type", "type_as", "float", "double", "half", "bfloat16"), _CAST),
     **dict.fromkeys(("cpu", "cuda"), _CAST),
     **dict.fromkeys(("view", "reshape", "flatten", "ravel", "view_as", "reshape_as"), _VIEW),
-    "contiguous": (("Clone", 0), 0),
+    "contiguous": (Shape("Clone", 0), 0),
 }
 SAME = {
     **{"multiply": "mul", "divide": "div", "true_divide": "div", "subtract": "sub"},
@@ -107,20 +124,34 @@ class TooLong(Exception):
     """Tell that a matching took too many steps."""
 
 
-@dataclass(slots=True)
-class Claims:
+class Claims(NamedTuple):
     """Hold what a matching says: which value made a node (None where it may be one or another),
-    from which inputs, and the uses of leaves.
+    from which inputs, at which place a value was seen, by its id, and the uses of leaves.
     """
 
-    values: dict[int, Value | None] = field(default_factory=dict)
-    inputs: dict[int, tuple[ast.expr | None, ...]] = field(default_factory=dict)
-    seen: dict[int, tuple[int | None, int]] = field(default_factory=dict)
-    uses: dict[int, list[ast.expr]] = field(default_factory=dict)
+    values: Mapping[int, Value | None]
+    inputs: Mapping[int, tuple[ast.expr | None, ...]]
+    seen: Mapping[int, Place]
+    uses: Mapping[int, tuple[ast.expr, ...]]
 
-    def copy(self) -> Claims:
-        uses = {node: list(found) for node, found in self.uses.items()}
-        return Claims(dict(self.values), dict(self.inputs), dict(self.seen), uses)
+    def made(self, node: int, value: Value, inputs: tuple[ast.expr | None, ...]) -> Claims:
+        """Return these claims, and that a value made a node from inputs."""
+        values = {**self.values, node: value}
+        return self._replace(values=values, inputs={**self.inputs, node: inputs})
+
+    def at(self, value: Value, place: Place) -> Claims:
+        """Return these claims, and that a value was seen at a place."""
+        return self._replace(seen={**self.seen, id(value): place})
+
+    def used(self, expr: ast.expr, value: Value, place: Place) -> Claims:
+        """Return these claims, and that an expression uses what stands at a place."""
+        uses = self.uses.get(place[0], ())
+        if all(use is not expr for use in uses):
+            uses = (*uses, expr)
+        return self.at(value, place)._replace(uses={**self.uses, place[0]: uses})
+
+
+NOTHING = Claims({}, {}, {}, {})
 
 
 class Matcher:
@@ -129,7 +160,7 @@ class Matcher:
     def __init__(self, graph: Graph, met: Sequence[Any], replay: Replay) -> None:
         self.graph, self.live = graph, replay.live
         self.edges = graph.inputs_by_node()
-        self.index = {id(one): number for number, one in enumerate(met)}
+        self.index = {id(node): number for number, node in enumerate(met)}
         self.names: dict[int, list[str]] = {}
         for name, value in replay.names.items():
             self.names.setdefault(id(value), []).append(name)
@@ -140,86 +171,71 @@ class Matcher:
         """Return the node that made a tensor, and its output; None where the graph has none."""
         if not is_tensor(thing) or not read(thing, "requires_grad") or may_be_stale(thing):
             return None
-        node = read(thing, "grad_fn")
+        node, output_nr = read(thing, "grad_fn"), 0
         if node is None:
-            found, output_nr = self.index.get(id(thing)), 0
+            node = thing  # a leaf
         else:
-            found, output_nr = self.index.get(id(node)), read(thing, "output_nr")
-        return None if found is None else (found, output_nr)
+            output_nr = read(thing, "output_nr")
+        if id(node) not in self.index:
+            return None
+        return self.index[id(node)], output_nr
 
     def matched(self, value: Value, place: Place) -> Claims | None:
         """Return what is certain of a value that is the output of a node; None where all is not."""
         try:
             if value.kind != "either":
                 return self._trial(value, place)
-            trials = [self._trial(one, place) for _, one in value.operands]
-            return trials[0] if not any(trials[1:]) else None
+            newest, *others = [self._trial(operand, place) for _, operand in value.operands]
+            return None if any(others) else newest
         except (TooLong, RecursionError):
             return None
 
     def _trial(self, value: Value, place: Place) -> Claims | None:
-        claims = Claims()
         if value.kind == "unknown":  # a name's value before its cell, which may be anything
-            return claims
+            return NOTHING
         if value.kind == "op":
-            return self._operation(value, place, claims)
-        return claims if self._value(value.expr, value, place, claims) else None
+            return self._operation(value, place, NOTHING)
+        return self._value(value.expr, value, place, NOTHING)
 
-    def _value(self, expr: ast.expr, value: Value, place: Place | None, claims: Claims) -> bool:
-        """Say whether a value can be what an entry of `next_functions` leads to."""
+    def _value(self, expr: ast.expr, value: Value, place: End, claims: Claims) -> Claims | None:
+        """Return the claims with a value at the end of an edge; None where it cannot be there."""
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise TooLong
         if value.kind == "either":
             return self._either(expr, value, place, claims)
         if place is None:
-            return self.may_be_plain(value)
-        have = claims.seen.get(id(value))
-        if have is not None and have != place:
-            return False
+            return claims if self.may_be_plain(value) else None
+        if claims.seen.get(id(value), place) != place:
+            return None
         held = self.held(expr, value)
+        if held is None and value.kind == "op":
+            return claims if id(value) in claims.seen else self._operation(value, place, claims)
+        fits = value.kind == "leaf" and self.graph.nodes[place[0]].is_leaf
         if held is not None:
-            return self.place(held) == place and self._agree(expr, value, place, claims)
-        if value.kind == "op":
-            found = claims if have else self._operation(value, place, claims)
-            return found is not None and self._take(claims, found)
-        is_leaf = self.graph.nodes[place[0]].is_leaf
-        return value.kind == "leaf" and is_leaf and self._agree(expr, value, place, claims)
+            fits = self.place(held) == place
+        return claims.used(expr, value, place) if fits else None
 
-    def _either(self, expr: ast.expr, value: Value, place: Place | None, claims: Claims) -> bool:
-        """Say whether the newest of several values fits, and no other one."""
+    def _either(self, expr: ast.expr, value: Value, place: End, claims: Claims) -> Claims | None:
+        """Return the claims with the newest of several values, where no other one fits as well."""
         (_, newest), *others = value.operands
         held = self.held(expr, value)
         if held is not None and newest.kind != "op":
-            return place is not None and self.place(held) == place
+            return claims if place is not None and self.place(held) == place else None
         for _, other in others:
-            if other.kind == "unknown" or self._value(expr, other, place, claims.copy()):
-                return False
+            if other.kind == "unknown" or self._value(expr, other, place, claims):
+                return None
         return self._value(expr, newest, place, claims)
-
-    def _agree(self, expr: ast.expr, value: Value, place: Place, claims: Claims) -> bool:
-        """Write down that a name was used for what a node made."""
-        claims.seen[id(value)] = place
-        uses = claims.uses.setdefault(place[0], [])
-        if all(one is not expr for one in uses):
-            uses.append(expr)
-        return True
-
-    @staticmethod
-    def _take(claims: Claims, found: Claims) -> bool:
-        claims.values, claims.inputs, claims.seen = found.values, found.inputs, found.seen
-        claims.uses = found.uses
-        return True
 
     def held(self, expr: ast.expr | None, value: Value) -> Any:
         """Return the tensor that a name holds which still stands for a value; None where none."""
         for name in self.names.get(id(value), ()):
             if is_tensor(self.live.get(name)):
                 return self.live[name]
+        thing = None
         if value.kind == "unknown" and isinstance(value.expr, (ast.Attribute, ast.Subscript)):
-            found = self.reached(value.expr)
-            return found if is_tensor(found) else None
-        return None
+            thing = self.reached(value.expr)
+        return thing if is_tensor(thing) else None
 
     def reached(self, expr: ast.expr) -> Any:
         """Return what an expression of names, module attributes and plain containers holds now."""
@@ -245,45 +261,39 @@ class Matcher:
             return self.may_be_plain(value.operands[0][1])
         if value.kind == "op" and (value.callee or value.op in NO_GRADIENT):
             return True
-        return all(self.may_be_plain(one) for _, one in value.operands)
+        return all(self.may_be_plain(operand) for _, operand in value.operands)
 
     def _operation(self, value: Value, place: Place, claims: Claims) -> Claims | None:
         """Return the claims with a node's operation and all below; None unless all agrees."""
-        node = place[0]
-        found: list[Claims] = []
-        shapes = [shape for shape in self.shapes(value, node) if self._may_fit(shape, node)]
-        for shape in shapes:
-            trial = claims.copy() if len(shapes) > 1 else claims
-            if self._fits(shape, value, place, trial, is_top=True):
-                trial.seen[id(value)] = place
-                found.append(trial)
-        return common(found)
+        trials = []
+        for shape in self.shapes(value, place[0]):
+            if self._may_fit(shape, place[0]):
+                trial = self._fits(shape, value, place, claims)
+                if trial is not None and self._rest_is_plain(shape, value):
+                    trials.append(trial.at(value, place))
+        return common(trials)
 
-    def _may_fit(self, shape: Any, node: int) -> bool:
+    def _may_fit(self, shape: Shape | int, node: int) -> bool:
         """Say whether a node has a shape's name and count of inputs."""
         if isinstance(shape, int):
             return True
         count = len(self.edges.get(node, ()))
-        return count == len(shape) - 1 and self._is_called(node, shape[0])
+        return count == len(shape.inputs) and self._is_called(node, shape.function)
 
-    def shapes(self, value: Value, node: int) -> Iterator[Any]:
+    def shapes(self, value: Value, node: int) -> Iterator[Shape | int]:
         """Yield how an operation may show in the graph."""
         name = value.op or self._called(value)
         name = SAME.get(name, name)
         if name == "getitem":
             yield from indexed(value.expr)
-        elif name == "Linear":
-            yield from _LINEAR
         elif name in SHAPES:
             yield from SHAPES[name]
         elif name and name not in NO_GRADIENT:
             count = len(self.edges.get(node, ()))
-            yield (name, *range(count))
+            yield Shape(name, *range(count))
 
     def _called(self, value: Value) -> str:
-        """Return the function that a called module is, or the class whose `apply` is called, where
-        the name still holds it.
-        """
+        """Return the function of a called module, or whose `apply` it is, if its name holds it."""
         func = value.expr.func
         name = base_name(func)
         if name is None or self.current.get(name) is not value.callee:
@@ -294,37 +304,32 @@ class Matcher:
         thing = self.reached(func)
         return next((name for kind, name in MODULES.items() if type(thing) is kind), "")
 
-    def _fits(
-        self, shape: Any, value: Value, place: Place | None, claims: Claims, is_top: bool
-    ) -> bool:
-        """Say whether a node and its inputs are as a shape says, and claim the node if so."""
-        if isinstance(shape, int):
+    def _fits(self, part: Input, value: Value, place: End, claims: Claims) -> Claims | None:
+        """Return the claims with what a part of a shape says of a place; None where it differs."""
+        if isinstance(part, Shape):
+            return self._node(part, value, place, claims)
+        if isinstance(part, Plain) and place is None:
+            part = part.number
+        if isinstance(part, int):
             operands = operands_of(value)
-            return shape < len(operands) and self._value(*operands[shape], place, claims)
-        if isinstance(shape, Plain):
-            return place is None and self._fits(shape.number, value, place, claims, is_top=False)
-        if shape is None or shape == LEAF:
-            if place is None:
-                return True
-            return shape == LEAF and self.graph.nodes[place[0]].is_leaf
-        if not self._claims(shape, value, place, claims):
-            return False
-        return not is_top or self._rest_is_plain(shape, value)
+            return self._value(*operands[part], place, claims) if part < len(operands) else None
+        if place is None:
+            return claims
+        return claims if part == LEAF and self.graph.nodes[place[0]].is_leaf else None
 
-    def _claims(self, shape: Any, value: Value, place: Place | None, claims: Claims) -> bool:
-        """Claim a node that has a shape's name, and whose inputs are as the shape says."""
+    def _node(self, shape: Shape, value: Value, place: End, claims: Claims) -> Claims | None:
+        """Return the claims with a node that has a shape's name, and inputs as the shape says."""
         if place is None or place[1] or place[0] in claims.values:
-            return False
-        entries = self.edges.get(place[0], ())
-        if not self._may_fit(shape, place[0]) or any(entry.cut for entry in entries):
-            return False
-        claims.values[place[0]] = value
-        for part, entry in zip(shape[1:], entries, strict=True):
-            below = None if entry.target is None else (entry.target, entry.input_nr)
-            if not self._fits(part, value, below, claims, is_top=False):
-                return False
-        claims.inputs[place[0]] = tuple([operand(value, part) for part in shape[1:]])
-        return True
+            return None
+        node, edges = place[0], self.edges.get(place[0], ())
+        if not self._may_fit(shape, node) or any(edge.cut for edge in edges):
+            return None
+        for part, edge in zip(shape.inputs, edges, strict=True):
+            below = None if edge.target is None else (edge.target, edge.input_nr)
+            claims = self._fits(part, value, below, claims)
+            if claims is None:
+                return None
+        return claims.made(node, value, tuple([operand(value, part) for part in shape.inputs]))
 
     def _is_called(self, node: int, name: str) -> bool:
         """Say whether a node is the backward of a function: "MseLossBackward0" of "mse_loss"."""
@@ -332,11 +337,13 @@ class Matcher:
         stem = _BACKWARD.sub("", operation)
         return stem != operation and stem.lower() == name.replace("_", "").lower()
 
-    def _rest_is_plain(self, shape: Any, value: Value) -> bool:
+    def _rest_is_plain(self, shape: Shape | int, value: Value) -> bool:
         """Say whether what a shape does not use may be without a gradient."""
+        if isinstance(shape, int):
+            return True
         used = set(numbers_in(shape))
-        rest = [one for nr, (_, one) in enumerate(operands_of(value)) if nr not in used]
-        return all(map(self.may_be_plain, [*rest, *[one for _, one in value.plain_operands]]))
+        rest = [operand for nr, operand in enumerate(operands_of(value)) if nr not in used]
+        return all(self.may_be_plain(operand) for _, operand in [*rest, *value.plain_operands])
 
 
 def operands_of(value: Value) -> tuple[tuple[ast.expr, Value], ...]:
@@ -346,56 +353,56 @@ def operands_of(value: Value) -> tuple[tuple[ast.expr, Value], ...]:
     return value.operands
 
 
-def operand(value: Value, part: Any) -> ast.expr | None:
+def operand(value: Value, part: Input) -> ast.expr | None:
     """Return the expression of an operand that a part of a shape stands for."""
     if isinstance(part, Plain):
         part = part.number
     return operands_of(value)[part][0] if isinstance(part, int) else None
 
 
-def numbers_in(shape: Any) -> Iterator[int]:
-    """Yield the numbers of the operands that a shape uses."""
-    if isinstance(shape, int):
-        yield shape
-    elif isinstance(shape, tuple):
-        for part in shape:
-            yield from numbers_in(part)
+def numbers_in(part: Input) -> Iterator[int]:
+    """Yield the numbers of the operands that a part of a shape uses."""
+    if isinstance(part, int):
+        yield part
+    elif isinstance(part, Plain):
+        yield part.number
+    elif isinstance(part, Shape):
+        for inner in part.inputs:
+            yield from numbers_in(inner)
 
 
-def common(found: Sequence[Claims]) -> Claims | None:
+def common(trials: Sequence[Claims]) -> Claims | None:
     """Return what all of several claims say; None where there are none."""
-    if not found:
+    if not trials:
         return None
-    first = found[0]
-    for other in found[1:]:
-        for node in {*first.values, *other.values}:
-            if first.values.get(node) is not other.values.get(node):
-                first.values[node] = None  # it was made there, or elsewhere
-        first.inputs = same(first.inputs, other.inputs)
-        first.uses = same(first.uses, other.uses)
-        first.seen = same(first.seen, other.seen)
+    first, *others = trials
+    for other in others:
+        uncertain = dict.fromkeys([*first.values, *other.values])
+        values = {**uncertain, **same(first.values, other.values)}
+        inputs, seen = same(first.inputs, other.inputs), same(first.seen, other.seen)
+        first = Claims(values, inputs, seen, same(first.uses, other.uses))
     return first
 
 
-def same(here: dict[int, Any], there: dict[int, Any]) -> dict[int, Any]:
+def same(here: Mapping[int, Any], there: Mapping[int, Any]) -> dict[int, Any]:
     """Return what two dicts both hold."""
-    return {key: one for key, one in here.items() if key in there and there[key] == one}
+    return {key: thing for key, thing in here.items() if key in there and there[key] == thing}
 
 
-def indexed(expr: ast.Subscript) -> Iterator[Any]:
+def indexed(expr: ast.Subscript) -> Iterator[Shape | int]:
     """Yield how an index may show: each part of it is an operation of its own, or none."""
-    index = expr.slice
-    if not isinstance(index, ast.Tuple):
-        yield from [(name, 0) for name in part_names(index) if name]
-        return
-    shapes: list[Any] = [0]
-    for part in index.elts[:4]:
+    is_tuple = isinstance(expr.slice, ast.Tuple)
+    parts = expr.slice.elts if is_tuple else [expr.slice]
+    shapes: list[Shape | int] = [0]
+    for part in parts[:MOST_PARTS]:
         before, shapes = shapes, []
         for inner in before:
-            for name in part_names(part):
-                shapes.append((name, inner) if name else inner)
-    if len(index.elts) <= 4:
-        yield from [shape for shape in shapes if shape != 0] + [("Alias", 0)]
+            for function in part_names(part):
+                shapes.append(Shape(function, inner) if function else inner)
+    if len(parts) <= MOST_PARTS:
+        yield from [shape for shape in shapes if shape != 0]
+    if is_tuple and len(parts) <= MOST_PARTS:
+        yield Shape("Alias", 0)
 
 
 def part_names(part: ast.expr) -> Sequence[str]:
@@ -418,10 +425,10 @@ def part_of(thing: Any, name: str) -> Any:
     inside = torch.nn.Module.__dict__["__dict__"].__get__(thing)
     for kind in ("_parameters", "_buffers", "_modules"):
         held = dict.get(inside, kind)
-        if is_a(held, dict) and (found := dict.get(held, name)) is not None:
-            return found
-    found = dict.get(inside, name)
-    return found if is_tensor(found) else None
+        if is_a(held, dict) and (part := dict.get(held, name)) is not None:
+            return part
+    part = dict.get(inside, name)
+    return part if is_tensor(part) else None
 
 
 def item_of(thing: Any, key: Any) -> Any:

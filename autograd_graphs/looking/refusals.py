@@ -54,7 +54,7 @@ def theirs(traceback: TracebackType | None) -> TracebackType | None:
         if not of_ipython and not is_ours(name):
             kept.append(traceback)
         traceback = traceback.tb_next
-    found = None
-    for one in reversed(kept):
-        found = TracebackType(found, one.tb_frame, one.tb_lasti, one.tb_lineno)
-    return found
+    copy = None
+    for entry in reversed(kept):
+        copy = TracebackType(copy, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return copy

@@ -47,4 +47,4 @@ def has_code(outer: CodeType, code: CodeType) -> bool:
     """Say whether a code, or one within it, is equal to another."""
     if outer == code:
         return True
-    return any(has_code(one, code) for one in outer.co_consts if isinstance(one, CodeType))
+    return any(has_code(inner, code) for inner in outer.co_consts if isinstance(inner, CodeType))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import chain, islice
@@ -71,39 +72,40 @@ def saved(
         if not (is_custom(node) or raw_saved(type(node))):
             return ()
         return (_with_storage(SavedTensor("saved tensors", "busy"), None, memory),)
-    found = []
+    saved_tensors = []
     for name, cell, unpack in _cells(node):
         saved_tensor = _state(name, cell, unpack, name_of)
         if saved_tensor:
-            found.append(_with_storage(_named_result(saved_tensor, made), cell, memory))
-    return tuple(found)
+            saved_tensors.append(_with_storage(_named_result(saved_tensor, made), cell, memory))
+    return tuple(saved_tensors)
 
 
-def _with_storage(one: SavedTensor, cell: Any, memory: Memory | None) -> SavedTensor:
+def _with_storage(saved: SavedTensor, cell: Any, memory: Memory | None) -> SavedTensor:
     """Add whose memory a saved tensor keeps alive; one that is packed or busy is not asked."""
-    if memory is None or one.state == "freed":
-        return one
-    data = None if one.state in ("packed", "busy") else cell.data
-    storage = memory.storage(data if is_tensor(data) else None)
+    if memory is None or saved.state == "freed":
+        return saved
+    data = None
+    if saved.state not in ("packed", "busy") and is_tensor(cell.data):
+        data = cell.data
+    storages = (memory.storage(data),)
     # replace() would take three times as long, for each saved tensor of a graph
-    return SavedTensor(
-        one.name, one.state, one.tensor, one.version, one.version_now, storages=(storage,)
-    )
+    known = saved.name, saved.state, saved.tensor, saved.version, saved.version_now
+    return SavedTensor(*known, storages=storages)
 
 
 @cache
 def raw_saved(kind: type) -> tuple[str, ...]:
     """Return the attributes of a backward function that hold saved tensors, self first."""
-    found = [name for name in dir(kind) if name.startswith("_raw_saved_")]
-    return tuple(sorted(found, key="_raw_saved_self".__ne__))
+    attributes = [name for name in dir(kind) if name.startswith("_raw_saved_")]
+    return tuple(sorted(attributes, key="_raw_saved_self".__ne__))
 
 
-def _named_result(one: SavedTensor, made: tuple[str, ...]) -> SavedTensor:
+def _named_result(saved: SavedTensor, made: tuple[str, ...]) -> SavedTensor:
     """Name an output that was edited since: what the graph has left of it lost its history."""
-    is_unnamed = one.name == "result" and one.tensor and not one.tensor.names
+    is_unnamed = saved.name == "result" and saved.tensor and not saved.tensor.names
     if not (is_unnamed and made):
-        return one
-    return replace(one, tensor=replace(one.tensor, names=made))
+        return saved
+    return replace(saved, tensor=replace(saved.tensor, names=made))
 
 
 def _cells(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
@@ -138,12 +140,13 @@ class Cell(NamedTuple):
 
 def _cells_of_custom(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
     try:
-        cells = [Cell(*one) for one in _each(node, attrgetter("unpack_hook", "data"))]
+        cells = [Cell(*fields) for fields in _each(node, attrgetter("unpack_hook", "data"))]
     except RuntimeError:  # freed: torch no longer says how many there were
         return [("saved_tensors", None, lambda: None)]
-    return [
-        (f"saved_tensors[{nr}]", one, partial(_unpacked, node, nr)) for nr, one in enumerate(cells)
-    ]
+    named = []
+    for nr, cell in enumerate(cells):
+        named.append((f"saved_tensors[{nr}]", cell, partial(_unpacked, node, nr)))
+    return named
 
 
 def _each(node: Any, get: Callable, first: int = 0, stop: int | None = None) -> list[Any]:
@@ -196,28 +199,25 @@ def _refused(name: str, cell: Any, message: str, name_of: NameOf) -> SavedTensor
 
 def values_held(node: Any) -> dict[str, Any]:
     """Return what a node saved, by torch's names, but for what a hook has packed."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if is_tensor(node) or is_custom(node):
-        return found
+        return values
     for raw, public, name in _held_names(type(node)):
-        cell = getattr(node, raw, None)
-        if _is_packed(cell):
-            continue
-        try:
-            found[name] = getattr(node, public)
-        except RuntimeError:  # freed or modified: backward is about to say so itself
-            continue
-    return found
+        if not _is_packed(getattr(node, raw, None)):
+            with suppress(RuntimeError):  # freed or modified: backward is about to say so itself
+                values[name] = getattr(node, public)
+    return values
 
 
-def _is_packed(cell: Any) -> bool:
+def _is_packed(raw: Any) -> bool:
     """Say whether a hook has packed a saved tensor, or any one of a list."""
-    cells = cell if isinstance(cell, tuple) else (cell,)
-    return any(one is not None and one.unpack_hook is not None for one in cells)
+    if isinstance(raw, tuple):
+        return any(map(_is_packed, raw))
+    return raw is not None and raw.unpack_hook is not None
 
 
 @cache
 def _held_names(kind: type) -> tuple[tuple[str, str, str], ...]:
     """Return what a backward function saves: raw cell, value, and its name in formulas."""
-    found = [name for name in dir(kind) if name.startswith("_saved_") and not name.endswith("_")]
-    return tuple((f"_raw{name}", name, name.removeprefix("_saved_")) for name in found)
+    names = [name for name in dir(kind) if name.startswith("_saved_") and not name.endswith("_")]
+    return tuple((f"_raw{name}", name, name.removeprefix("_saved_")) for name in names)

@@ -66,9 +66,9 @@ def snapshot(*tensors: torch.Tensor, names: Given | None = None) -> Graph:
         )
     for thing in tensors:
         demand_tensor(thing)
-    found = names_in_reach(caller(), names)
+    in_reach = names_in_reach(caller(), names)
     with quietly():
-        return graph_of(Walk(tensors), found)
+        return graph_of(Walk(tensors), in_reach)
 
 
 def names_in_reach(frame: FrameType | None, given: Given | None) -> Names:
@@ -78,28 +78,28 @@ def names_in_reach(frame: FrameType | None, given: Given | None) -> Names:
     """
     if not is_a(given, ModuleCalls):
         return find_names(frame, demand_mapping(given))
-    found = find_names(frame, given.models())
-    found.calls = given
-    return found
+    names = find_names(frame, given.models())
+    names.calls = given
+    return names
 
 
-def graph_of(walk: Walk, found: Names) -> Graph:
+def graph_of(walk: Walk, names: Names) -> Graph:
     """Describe what a walk met, with the names that were found."""
-    roots = tuple(root(tensor, begin, found) for tensor, begin in walk.roots)
-    memory = Memory(one for one in walk.met if is_tensor(one))
-    nodes = tuple([describe(one, found, memory) for one in walk.met])
+    roots = tuple(root(tensor, begin, names) for tensor, begin in walk.roots)
+    memory = Memory(node for node in walk.met if is_tensor(node))
+    nodes = tuple([describe(node, names, memory) for node in walk.met])
     numbers = sequence_numbers(walk)
     ran = tuple(sorted(numbers, key=lambda nr: (numbers[nr], -nr)))
     graph = Graph(nodes, tuple(walk.edges), roots, ran, at_least=walk.at_least)
-    if found.calls is None:
+    if names.calls is None:
         return graph
-    calls, without = found.calls.of(numbers, walk.edges)
+    calls, without = names.calls.of(numbers, walk.edges)
     return replace(graph, calls=calls, without_calls=without)
 
 
 def sequence_numbers(walk: Walk) -> dict[int, int]:
     """Return the sequence number of every operation that a walk met, by its place."""
-    return {nr: ran_as(one) for nr, one in enumerate(walk.met) if not is_tensor(one)}
+    return {nr: ran_as(node) for nr, node in enumerate(walk.met) if not is_tensor(node)}
 
 
 class Walk:
@@ -131,7 +131,7 @@ class Walk:
     def _begin_again(self, count: int) -> None:
         """Forget all that was met but the first `count`, where the walk begins."""
         del self.met[count:], self.live[count:]
-        self._index = {id(one): nr for nr, one in enumerate(self.met)}
+        self._index = {id(node): nr for nr, node in enumerate(self.met)}
         self.edges = []
 
     def _start(self, tensor: torch.Tensor) -> tuple[int | None, int] | None:
@@ -146,12 +146,12 @@ class Walk:
 
     def _meet(self, node: Any) -> int | None:
         """Return the number of a node, a new one if need be; None once the cap is reached."""
-        one = leaf_of(node)
-        if id(one) not in self._index and len(self.met) < self._limits.nodes:
-            self._index[id(one)] = len(self.met)
-            self.met.append(one)
+        thing = leaf_of(node)
+        if id(thing) not in self._index and len(self.met) < self._limits.nodes:
+            self._index[id(thing)] = len(self.met)
+            self.met.append(thing)
             self.live.append(node)
-        return self._index.get(id(one))
+        return self._index.get(id(thing))
 
     def _run(self, as_a_whole: bool = False) -> None:
         """Visit all that is met; what Python has seen until then is made safe to free."""
@@ -163,13 +163,13 @@ class Walk:
     def _visit(self, as_a_whole: bool) -> None:
         """Follow the inputs of all that is met; of all or nothing, up to the first cut."""
         most = self._limits.edges
-        for source, one in enumerate(self.met):  # the list grows as we go
+        for source, node in enumerate(self.met):  # the list grows as we go
             if as_a_whole and self.is_cut:
                 return
-            if len(self.edges) >= most and not is_tensor(one):
+            if len(self.edges) >= most and not is_tensor(node):
                 self._cut(source, 0)
                 continue
-            for position, (child, input_nr) in enumerate(next_functions(one)):
+            for position, (child, input_nr) in enumerate(next_functions(node)):
                 if len(self.edges) >= most:
                     self._cut(source, position)
                     break
@@ -190,25 +190,25 @@ class Walk:
         return Edge(source, position, target, input_nr, cut=target is None)
 
 
-def root(tensor: torch.Tensor, begin: tuple[int | None, int] | None, found: Names) -> Root:
+def root(tensor: torch.Tensor, begin: tuple[int | None, int] | None, names: Names) -> Root:
     """Describe a tensor that was asked about, and where the walk from it began."""
-    info = replace(tensor_info(tensor, found.of_tensor(tensor)), values=values(tensor))
+    info = replace(tensor_info(tensor, names.of_tensor(tensor)), values=values(tensor))
     if begin is None:
         return Root(info, reason=why_no_graph(tensor))
     return Root(info, *begin)
 
 
-def describe(one: Any, found: Names, memory: Memory) -> Node:
+def describe(node: Any, names: Names, memory: Memory) -> Node:
     """Describe a leaf tensor, or a backward function with what it made and saved."""
-    if is_tensor(one):
-        leaf = tensor_info(one, found.of_tensor(one), with_value=True)
+    if is_tensor(node):
+        leaf = tensor_info(node, names.of_tensor(node), with_value=True)
         return Node("AccumulateGrad", (leaf,), True)
-    made = outputs(one, found.of_output)
+    made = outputs(node, names.of_output)
     for nr, info in enumerate(made):
         if info.names:
-            made[nr] = with_kept_grad(info, found.tensor_of_output(one, nr))
-    names = made[0].names if made else ()
-    return Node(type_name(one), tuple(made), False, saved(one, found.of_tensor, names, memory))
+            made[nr] = with_kept_grad(info, names.tensor_of_output(node, nr))
+    own = made[0].names if made else ()
+    return Node(type_name(node), tuple(made), False, saved(node, names.of_tensor, own, memory))
 
 
 def with_kept_grad(info: TensorInfo, tensor: torch.Tensor | None) -> TensorInfo:

@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -77,22 +76,22 @@ def program_of(frame: FrameType | None, graph: Graph, met: Sequence[Any]) -> Pro
 
 def follow(frame: FrameType | None, graph: Graph, met: Sequence[Any], look: Look) -> None:
     """Find places by the syntax tree, where it is that of the code that runs."""
-    here = None if frame is None or len(graph.nodes) > MOST_SOURCE else place_of(frame)
+    if frame is None or len(graph.nodes) > MOST_SOURCE:
+        return
+    here = place_of(frame)
     if here is None:
         return
     text, body, call = here
     replay = Replay(dict(variables(frame)))
-    texts = [text, *replay_earlier(frame, text, replay)]
     functions = (*SCOPES, ast.Lambda)  # one may bind names that nobody sees when it is called
-    nodes = chain.from_iterable(ast.walk(one.tree) for one in texts)
-    if any(isinstance(node, functions) and rebinds(node) for node in nodes):
-        return
+    for source in [text, *replay_earlier(frame, text, replay)]:
+        look.texts[source.order] = source.lines
+        for node in ast.walk(source.tree):
+            if isinstance(node, functions) and rebinds(node):
+                return
     replay.run(text, body, call)
-    look.texts.update({one.order: one.lines for one in texts})
     values = begun(replay, call)
-    found = agreed(graph, met, replay, values)
-    if found is not None:
-        write_down(found, graph, look)
+    write_down(agreed(graph, met, replay, values), graph, look)
     for value in values:  # shown even where no place in the statement is certain
         if value.statement is not None and value.kind != "either":
             lines = range(value.statement.first, value.statement.last + 1)
@@ -133,13 +132,13 @@ def scope_of(tree: ast.Module, code: CodeType) -> ast.Module | ast.FunctionDef |
     """Return the module, or the function, whose body a code is."""
     if not code.co_flags & inspect.CO_OPTIMIZED:
         return None if code.co_flags & inspect.CO_NEWLOCALS else tree
-    found = []
+    scopes = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
-            first = min([node.lineno, *[one.lineno for one in node.decorator_list]])
+            first = min([part.lineno for part in (node, *node.decorator_list)])
             if first == code.co_firstlineno:
-                found.append(node)
-    return found[0] if len(found) == 1 else None
+                scopes.append(node)
+    return scopes[0] if len(scopes) == 1 else None
 
 
 def replay_earlier(frame: FrameType, text: Text, replay: Replay) -> list[Text]:
@@ -151,12 +150,12 @@ def replay_earlier(frame: FrameType, text: Text, replay: Replay) -> list[Text]:
     if cells and cells[-1].splitlines() == text.lines:
         cells = cells[:-1]
     texts, replay.is_complete = read_cells(cells, len(text.lines))
-    for one in texts:
-        replay.rebound |= declared(one.tree)
+    for earlier in texts:
+        replay.rebound |= declared(earlier.tree)
     failed = failures()
-    for one in texts:
-        replay.is_certain = failed is not None and one.order not in failed
-        replay.run(one, one.tree.body)
+    for earlier in texts:
+        replay.is_certain = failed is not None and earlier.order not in failed
+        replay.run(earlier, earlier.tree.body)
     replay.is_certain = True
     return texts
 
@@ -168,14 +167,16 @@ def begun(replay: Replay, call: ast.Call) -> list[Value]:
         thing = replay.live.get(call.func.id)
     if not any(is_our_function(thing, name) for name in ("step_through", "record")):
         return []
-    given = [*call.args[:1], *[one.value for one in call.keywords if one.arg == "loss"]]
+    given = [*call.args[:1], *[word.value for word in call.keywords if word.arg == "loss"]]
     if not given or isinstance(given[0], ast.Starred):
         return []
     value = replay.value(given[0])
-    return [one for _, one in value.operands] if value.kind == "several" else [value]
+    if value.kind != "several":
+        return [value]
+    return [root for _, root in value.operands]
 
 
-def agreed(graph: Graph, met: Sequence[Any], replay: Replay, values: list[Value]) -> Claims | None:
+def agreed(graph: Graph, met: Sequence[Any], replay: Replay, values: list[Value]) -> Claims:
     """Return all claims on which the roots and the names that still hold tensors agree."""
     matcher = Matcher(graph, met, replay)
     starts: list[tuple[Value, tuple[int, int] | None]] = []
@@ -184,48 +185,47 @@ def agreed(graph: Graph, met: Sequence[Any], replay: Replay, values: list[Value]
             starts.append((value, None if root.node is None else (root.node, root.output_nr)))
     for name, value in list(replay.names.items()):
         starts.append((value, matcher.place(replay.live.get(name))))
-    whole, doubted = Claims(), set()
+    trials = []
     for value, place in starts:
         if place is not None and value.kind in ("op", "either"):
-            found = matcher.matched(value, place)
-            if found is not None:
-                merge(whole, found, doubted)
+            trials.append(matcher.matched(value, place))
+    return merged([claims for claims in trials if claims is not None])
+
+
+def merged(trials: Sequence[Claims]) -> Claims:
+    """Return what several claims say together, but for nodes that two values claim."""
+    values, inputs, uses, doubted = {}, {}, {}, set()
+    for claims in trials:
+        for node, value in claims.values.items():
+            if value is not None and values.setdefault(node, value) is not value:
+                doubted.add(node)
+        for node, exprs in claims.inputs.items():
+            if inputs.setdefault(node, exprs) != exprs:
+                doubted.add(node)
+        for node, exprs in claims.uses.items():
+            before = uses.get(node, ())
+            uses[node] = (*before, *[expr for expr in exprs if expr not in before])
     for node in doubted:
-        whole.values.pop(node, None)
-        whole.inputs.pop(node, None)
-    return whole
+        values.pop(node, None)
+        inputs.pop(node, None)
+    return Claims(values, inputs, {}, uses)
 
 
-def merge(whole: Claims, found: Claims, doubted: set[int]) -> None:
-    """Add claims to others; a node that two values claim is doubted."""
-    for node, value in found.values.items():
-        if value is not None and whole.values.setdefault(node, value) is not value:
-            doubted.add(node)
-    for node, inputs in found.inputs.items():
-        have = whole.inputs.setdefault(node, inputs)
-        if have != inputs:
-            doubted.add(node)
-    for node, uses in found.uses.items():
-        have = whole.uses.setdefault(node, [])
-        known = set(map(id, have))
-        have += [use for use in uses if id(use) not in known]
-
-
-def write_down(found: Claims, graph: Graph, look: Look) -> None:
+def write_down(claims: Claims, graph: Graph, look: Look) -> None:
     """Write down the place of every claimed node, and its operands."""
     texts = {}
-    inner = inner_nodes(found, graph)
-    for node, value in found.values.items():
+    inner = inner_nodes(claims, graph)
+    for node, value in claims.values.items():
         text = value.statement.text
         look.parts[node] = part(text, value.expr, value)
-        inputs = found.inputs.get(node, ())
+        inputs = claims.inputs.get(node, ())
         texts.update({id(expr): text for expr in inputs})
         words = tuple([named(text, expr) for expr in inputs])
         result = "" if node in inner else named(text, value.expr)
         look.operands[node] = Operands(result, words)
     entries = Counter(edge.target for edge in graph.edges)
     is_cut = any(edge.cut for edge in graph.edges)
-    for node, uses in found.uses.items():
+    for node, uses in claims.uses.items():
         text = texts.get(id(uses[0]))
         is_unique = len(uses) == entries[node] == 1 and not is_cut
         if graph.nodes[node].is_leaf and is_unique and text is not None:
@@ -233,11 +233,11 @@ def write_down(found: Claims, graph: Graph, look: Look) -> None:
             look.operands[node] = Operands(named(text, uses[0]))
 
 
-def inner_nodes(found: Claims, graph: Graph) -> set[int]:
+def inner_nodes(claims: Claims, graph: Graph) -> set[int]:
     """Return the nodes whose result is not that of their expression, since another node of the same
     one follows: of `6 / x` the reciprocal, of a cross entropy all but the last.
     """
-    exprs = {node: id(value.expr) for node, value in found.values.items()}
+    exprs = {node: id(value.expr) for node, value in claims.values.items()}
     inner = set()
     for edge in graph.edges:
         if edge.target in exprs and exprs[edge.target] == exprs.get(edge.source):
@@ -265,13 +265,13 @@ def operator(text: Text, expr: ast.expr, value: Value | None) -> tuple[int, int]
     if value is None:
         return start, stop
     if isinstance(expr, ast.BinOp):
-        found = _OPERATOR.match(line, text.columns(expr.left)[1], text.columns(expr.right)[0])
-        return found.span(1)
+        match = _OPERATOR.match(line, text.columns(expr.left)[1], text.columns(expr.right)[0])
+        return match.span(1)
     if isinstance(expr, ast.UnaryOp):
         return start, start + 1
     if isinstance(expr, ast.Subscript):
         return line.index("[", text.columns(expr.value)[1]), stop
-    func = expr.func if isinstance(expr, ast.Call) else expr
+    func = getattr(expr, "func", expr)
     begin, end = text.columns(func)
     if isinstance(func, ast.Attribute) and value.operands[0][0] is func.value:
         return end - len(func.attr), end  # a method

@@ -58,7 +58,9 @@ class Text:
         parts = self.lines[expr.lineno - 1 : expr.end_lineno]
         parts[-1] = parts[-1][:stop]
         parts[0] = parts[0][start:]
-        return " ".join([part.strip() for part in parts]) if len(parts) > 1 else parts[0]
+        if len(parts) == 1:
+            return parts[0]
+        return " ".join(map(str.strip, parts))
 
     def columns(self, expr: ast.expr) -> tuple[int, int]:
         """Return the columns in characters where an expression begins and ends."""
@@ -111,7 +113,7 @@ class Replay:
     def run(self, text: Text, body: Sequence[ast.stmt], call: ast.Call | None = None) -> bool:
         """Process statements, up to the one that holds `call`; say whether that was met."""
         for stmt in body:
-            if call is not None and holds(stmt, call):
+            if call is not None and any(node is call for node in ast.walk(stmt)):
                 self._enter(text, stmt, call)
                 return True
             self._process(text, stmt)
@@ -126,8 +128,7 @@ class Replay:
                 if self.run(text, body, call):
                     return
             return
-        value = getattr(stmt, "value", None)
-        self._forget(bound(stmt if value is None else value))
+        self._forget(bound(getattr(stmt, "value", None) or stmt))
 
     def _process(self, text: Text, stmt: ast.stmt) -> None:
         """Process one statement that ran before the call."""
@@ -161,8 +162,8 @@ class Replay:
             return False
         if item.optional_vars is not None:
             self._forget(bound(item))
-        found = self.thing(item.context_expr.func)
-        return any(found is one for one in LOOKS) or is_our_function(found, "module_calls")
+        thing = self.thing(item.context_expr.func)
+        return any(thing is look for look in LOOKS) or is_our_function(thing, "module_calls")
 
     def _forget(self, names: Sequence[str] | set[str]) -> None:
         """Let names stand for something unknown from now on."""
@@ -178,8 +179,8 @@ class Replay:
         if value.kind != "several" or len(value.operands) != len(parts) or is_starred:
             self._forget(bound(target))
             return
-        for part, (_, one) in zip(parts, value.operands, strict=True):
-            self._assign(part, one)
+        for part, (_, operand) in zip(parts, value.operands, strict=True):
+            self._assign(part, operand)
 
     def _bind(self, name: str, value: Value) -> None:
         if name in self.rebound:
@@ -197,13 +198,13 @@ class Replay:
     def value(self, expr: ast.expr) -> Value:
         """Return what an expression gives, evaluated now."""
         method = getattr(self, f"_{type(expr).__name__.lower()}", None)
-        found = method and method(expr)
-        if found is None:
+        value = method and method(expr)
+        if value is None:
             self._forget(walruses(expr))
-            found = Value("unknown", expr)
-        if found.statement is None and not isinstance(expr, ast.Name):
-            found.statement = self.statement
-        return found
+            value = Value("unknown", expr)
+        if value.statement is None and not isinstance(expr, ast.Name):
+            value.statement = self.statement
+        return value
 
     def _constant(self, expr: ast.Constant) -> Value:
         return Value("plain", expr)
@@ -239,16 +240,18 @@ class Replay:
         name = OPERATORS.get(type(expr.op))
         if name is None:
             return None
-        found = self._operation(expr, name, expr.left, expr.right)
-        if all(value.kind == "plain" for _, value in found.operands):
+        operation = self._operation(expr, name, expr.left, expr.right)
+        if all(value.kind == "plain" for _, value in operation.operands):
             return Value("plain", expr)
-        return found
+        return operation
 
     def _unaryop(self, expr: ast.UnaryOp) -> Value | None:
         if not isinstance(expr.op, ast.USub):
             return None
-        found = self._operation(expr, "neg", expr.operand)
-        return Value("plain", expr) if found.operands[0][1].kind == "plain" else found
+        operation = self._operation(expr, "neg", expr.operand)
+        if operation.operands[0][1].kind == "plain":
+            return Value("plain", expr)
+        return operation
 
     def _attribute(self, expr: ast.Attribute) -> Value | None:
         if expr.attr not in ("T", "mT"):
@@ -256,14 +259,14 @@ class Replay:
         return self._operation(expr, expr.attr, expr.value)
 
     def _subscript(self, expr: ast.Subscript) -> Value | None:
-        if any(isinstance(one, (ast.Starred, ast.NamedExpr)) for one in ast.walk(expr)):
+        if any(isinstance(node, (ast.Starred, ast.NamedExpr)) for node in ast.walk(expr)):
             return None
         return self._operation(expr, "getitem", expr.value)
 
     def _call(self, expr: ast.Call) -> Value | None:
-        if any(isinstance(one, ast.Starred) for one in expr.args):
+        if any(isinstance(arg, ast.Starred) for arg in expr.args):
             return None
-        if any(one.arg is None for one in expr.keywords):
+        if any(word.arg is None for word in expr.keywords):
             return None
         name = self._function(expr.func)
         if name in MAKERS:
@@ -275,9 +278,9 @@ class Replay:
         return self._called_unknown(expr)
 
     def _called(self, expr: ast.Call, name: str, operands: Sequence[ast.expr]) -> Value:
-        found = self._operation(expr, name, *operands)
-        found.plain_operands = self._all([one.value for one in expr.keywords])
-        return found
+        operation = self._operation(expr, name, *operands)
+        operation.plain_operands = self._all([word.value for word in expr.keywords])
+        return operation
 
     def _called_unknown(self, expr: ast.Call) -> Value | None:
         """Return the call of a module, which the matching looks at: what the name holds now."""
@@ -285,17 +288,19 @@ class Replay:
         if name is None or expr.keywords:
             return None
         callee = self.value(ast.Name(name, ast.Load()))
-        found = self._operation(expr, "", *expr.args)
-        found.callee = callee
-        return found
+        operation = self._operation(expr, "", *expr.args)
+        operation.callee = callee
+        return operation
 
     def _made(self, expr: ast.Call) -> Value:
         """Return a new tensor: a leaf where it is made with requires_grad=True."""
         self._forget(walruses(expr))
-        wants = [one.value for one in expr.keywords if one.arg == "requires_grad"]
-        if any(isinstance(one, ast.Constant) and one.value is True for one in wants):
-            return Value("leaf", expr)
-        return Value("unknown" if wants else "plain", expr)
+        kind = "plain"
+        for word in expr.keywords:
+            if word.arg == "requires_grad":
+                is_true = isinstance(word.value, ast.Constant) and word.value.value is True
+                kind = "leaf" if is_true else "unknown"
+        return Value(kind, expr)
 
     def _is_method(self, func: ast.Attribute) -> bool:
         """Say whether an attribute is a tensor's method, as far as its name tells."""
@@ -311,15 +316,15 @@ class Replay:
         """Return the name of the torch function that an expression names, or an empty text."""
         if isinstance(func, ast.Attribute):
             home = self.thing(func.value)
-            known = any(home is one for one in HOMES) and func.attr in home.__dict__
-            return func.attr if known and not func.attr.endswith("_") else ""
+            is_torchs = any(home is torchs for torchs in HOMES) and func.attr in home.__dict__
+            return func.attr if is_torchs and not func.attr.endswith("_") else ""
         if not isinstance(func, ast.Name) or not self._is_given(func.id) or func.id.endswith("_"):
             return ""
         if func.id not in self.live:
             return func.id if func.id in BUILTINS and hasattr(builtins, func.id) else ""
-        found = self.live[func.id]
-        same = any(home.__dict__.get(func.id) is found for home in HOMES)
-        return func.id if same else ""
+        thing = self.live[func.id]
+        is_torchs = any(home.__dict__.get(func.id) is thing for home in HOMES)
+        return func.id if is_torchs else ""
 
     def thing(self, expr: ast.expr) -> Any:
         """Return what a dotted name of modules names now; None where the source rebinds it."""
@@ -338,16 +343,12 @@ def base_name(expr: ast.expr) -> str | None:
     return expr.id if isinstance(expr, ast.Name) else None
 
 
-def holds(tree: ast.AST, one: ast.AST) -> bool:
-    return any(node is one for node in ast.walk(tree))
-
-
 def bodies(stmt: ast.stmt) -> Iterator[list[ast.stmt]]:
     """Yield the lists of statements in a compound one."""
     for part in [stmt, *getattr(stmt, "handlers", ()), *getattr(stmt, "cases", ())]:
         for name in ("body", "orelse", "finalbody"):
-            if found := getattr(part, name, None):
-                yield found
+            if body := getattr(part, name, None):
+                yield body
 
 
 def bound(tree: ast.AST) -> set[str]:
@@ -357,18 +358,18 @@ def bound(tree: ast.AST) -> set[str]:
 
 def bound_by(node: ast.AST) -> list[str]:
     """Return the names that one node of a tree binds itself."""
-    found = []
+    names = []
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        found = [node.id]
+        names = [node.id]
     elif isinstance(node, ast.alias):
-        found = [(node.asname or node.name).partition(".")[0]]
+        names = [(node.asname or node.name).partition(".")[0]]
     elif isinstance(node, (*SCOPES, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-        found = [node.name]
+        names = [node.name]
     elif isinstance(node, ast.MatchMapping):
-        found = [node.rest]
+        names = [node.rest]
     elif isinstance(node, (ast.Global, ast.Nonlocal)):
-        found = node.names
-    return list(filter(None, found))
+        names = node.names
+    return list(filter(None, names))
 
 
 def walruses(expr: ast.expr) -> set[str]:
@@ -380,15 +381,18 @@ def rebinds(tree: ast.AST) -> bool:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in REBINDERS:
             return True
-        if isinstance(node, ast.ImportFrom) and any(one.name == "*" for one in node.names):
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
             return True
     return False
 
 
 def declared(tree: ast.AST) -> set[str]:
     """Return the names that a function says are another scope's: it may rebind them when called."""
-    scopes = [node for node in ast.walk(tree) if isinstance(node, (ast.Global, ast.Nonlocal))]
-    return set(chain.from_iterable(node.names for node in scopes))
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            names.update(node.names)
+    return names
 
 
 def is_our_function(thing: Any, name: str) -> bool:

@@ -32,13 +32,13 @@ class PendingSummary:
     greatest, how many nan, how many inf) are there already.
     """
 
-    __slots__ = ("found", "kept", "numbers", "sizes")
+    __slots__ = ("kept", "numbers", "sizes", "summary")
 
     def __init__(self, sizes: tuple[int, ...]) -> None:
         self.sizes = sizes
         self.kept: torch.Tensor | None = None
         self.numbers: Any = None
-        self.found: Gradient | None = None
+        self.summary: Gradient | None = None
 
     @property
     def whole(self) -> torch.Tensor | None:
@@ -54,7 +54,7 @@ class Summaries:
         self._bytes = 0
 
     def take(self, tensor: torch.Tensor | None) -> Gradient | PendingSummary | None:
-        """Return the description of a gradient where it is had at once, else a ticket for it."""
+        """Return the description of a gradient where it is had at once, else what stands for it."""
         if tensor is None:
             return None
         sizes = shape(tensor)
@@ -70,37 +70,37 @@ class Summaries:
         except Exception:  # what torch cannot sum up
             return Gradient(sizes)
 
-    def _keep(self, ticket: PendingSummary, seen: torch.Tensor, count: int) -> PendingSummary:
-        """Copy what a ticket needs of a tensor."""
+    def _keep(self, pending: PendingSummary, seen: torch.Tensor, count: int) -> PendingSummary:
+        """Copy what a summary needs of a tensor."""
         if count <= WHOLE:
-            ticket.kept = seen.clone(memory_format=torch.contiguous_format)
+            pending.kept = seen.clone(memory_format=torch.contiguous_format)
         else:
-            (ticket.numbers,) = numbers_by_row(seen.reshape(1, -1))
-            ticket.kept = sample(seen).clone()
-        self._open.append(ticket)
-        self._bytes += ticket.kept.numel() * ticket.kept.element_size()
+            (pending.numbers,) = numbers_by_row(seen.reshape(1, -1))
+            pending.kept = sample(seen).clone()
+        self._open.append(pending)
+        self._bytes += pending.kept.numel() * pending.kept.element_size()
         if self._bytes > MOST_KEPT:
             self.settle()
-        return ticket
+        return pending
 
     def settle(self) -> None:
         """Describe all that was taken, and drop the copies."""
         groups = defaultdict(list)
-        for ticket in self._open:
-            kept = ticket.kept
-            groups[ticket.sizes, kept.dtype, kept.device].append(ticket)
+        for pending in self._open:
+            kept = pending.kept
+            groups[pending.sizes, kept.dtype, kept.device].append(pending)
         self._open, self._bytes = [], 0
-        for tickets in groups.values():
-            for begin in range(0, len(tickets), TOGETHER):
-                describe(tickets[begin : begin + TOGETHER])
+        for group in groups.values():
+            for begin in range(0, len(group), TOGETHER):
+                describe(group[begin : begin + TOGETHER])
 
     def of(self, taken: Any) -> Any:
-        """Return the description that a ticket stands for; anything else as it is."""
+        """Return the description that is pending; anything else as it is."""
         if type(taken) is not PendingSummary:
             return taken
-        if taken.found is None:
+        if taken.summary is None:
             self.settle()
-        return taken.found
+        return taken.summary
 
 
 def gradient(tensor: torch.Tensor | None) -> Gradient | None:
@@ -156,30 +156,30 @@ def numbers_by_row(rows: torch.Tensor) -> list[tuple[float, float, float, int, i
     """Return of every row norm, least and greatest value, and how many are nan and infinite."""
     norms = torch.linalg.vector_norm(rows, dim=1).tolist()
     spans = zip(norms, rows.amin(1).tolist(), rows.amax(1).tolist(), strict=True)
-    found = []
+    numbers = []
     for row, span in zip(rows, spans, strict=True):
         nans = infs = 0
         if not math.isfinite(span[0]):
             nans, infs = int(row.isnan().sum()), int(row.isinf().sum())
-        found.append((*span, nans, infs))
-    return found
+        numbers.append((*span, nans, infs))
+    return numbers
 
 
-def describe(tickets: Sequence[PendingSummary]) -> None:
+def describe(group: Sequence[PendingSummary]) -> None:
     """Describe tensors of one shape and kind, and drop their copies."""
     try:
-        describe_rows(tickets)
+        describe_rows(group)
     except Exception:  # what torch cannot sum up
-        for ticket in tickets:
-            ticket.found = Gradient(ticket.sizes)
-    for ticket in tickets:
-        ticket.kept = None
+        for pending in group:
+            pending.summary = Gradient(pending.sizes)
+    for pending in group:
+        pending.kept = None
 
 
-def describe_rows(tickets: Sequence[PendingSummary]) -> None:
+def describe_rows(group: Sequence[PendingSummary]) -> None:
     """Describe tensors by their copies, each a row of one matrix."""
-    sizes, numbers = tickets[0].sizes, [ticket.numbers for ticket in tickets]
-    rows = torch.stack([ticket.kept for ticket in tickets]).flatten(1)
+    sizes, numbers = group[0].sizes, [pending.numbers for pending in group]
+    rows = torch.stack([pending.kept for pending in group]).flatten(1)
     if numbers[0] is None:
         numbers = numbers_by_row(rows)
         rows = rows[:, :: step(rows.shape[1], sizes)]
@@ -187,8 +187,8 @@ def describe_rows(tickets: Sequence[PendingSummary]) -> None:
         kind, looks = "tile", tiles(rows, sizes)
     else:
         kind, looks = "bins", bins(rows, numbers)
-    for ticket, (*span, nans, infs), look in zip(tickets, numbers, looks, strict=True):
-        ticket.found = Gradient(sizes, None, *span, nans=nans, infs=infs, **{kind: look})
+    for pending, (*span, nans, infs), look in zip(group, numbers, looks, strict=True):
+        pending.summary = Gradient(sizes, None, *span, nans=nans, infs=infs, **{kind: look})
 
 
 def is_tile(sizes: tuple[int, ...]) -> bool:
@@ -201,7 +201,7 @@ def is_tile(sizes: tuple[int, ...]) -> bool:
 def tiles(rows: torch.Tensor, sizes: tuple[int, ...]) -> list[tuple[tuple[float, ...], ...]]:
     """Return the values of every tensor, each flat in a row, in rows of its last dimension."""
     wide = sizes[-1]
-    return [tuple(map(tuple, one)) for one in rows.reshape(len(rows), -1, wide).tolist()]
+    return [tuple(map(tuple, tile)) for tile in rows.reshape(len(rows), -1, wide).tolist()]
 
 
 def bins(rows: torch.Tensor, numbers: Sequence[tuple[float, ...]]) -> list[tuple[int, ...]]:
@@ -210,12 +210,12 @@ def bins(rows: torch.Tensor, numbers: Sequence[tuple[float, ...]]) -> list[tuple
     odd = [nr for nr, (*_, nans, infs) in enumerate(numbers) if nans or infs]
     for nr in odd:
         most[nr] = 1.0
-    found = list(map(tuple, counted(rows, most)))
+    histograms = list(map(tuple, counted(rows, most)))
     for nr in odd:
         finite = rows[nr][rows[nr].isfinite()]
         edge = finite.abs().amax().item() if len(finite) else 0.0
-        found[nr] = tuple(counted(finite[None], [edge])[0])
-    return found
+        histograms[nr] = tuple(counted(finite[None], [edge])[0])
+    return histograms
 
 
 def counted(rows: torch.Tensor, most: Sequence[float]) -> list[list[int]]:

@@ -80,9 +80,7 @@ def quietly() -> Iterator[None]:
 
 
 def shows_flag_of_base(tensor: torch.Tensor) -> bool:
-    """Say whether a tensor is a view without a graph whose base requires grad, as views that are
-    made under no_grad() are: torch calls it a leaf.
-    """
+    """Say whether a view, as one made under no_grad(), has no graph, but its base requires grad."""
     if not torch._C.TensorBase._is_view(tensor) or read(tensor, "grad_fn") is not None:
         return False
     return read(read(tensor, "_base"), "requires_grad")
@@ -255,12 +253,10 @@ def memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:
     if not is_real or tensor.is_quantized or torch._is_functional_tensor(tensor):
         return None
     try:
-        base = read(tensor, "_base") if torch._C.TensorBase._is_view(tensor) else None
-        whole = base if base is not None and is_plain(base) else tensor
-        size = tensor.element_size()
+        base, size = read(tensor, "_base"), tensor.element_size()
         count = reach(tensor)
-        if whole is not tensor:
-            count = max(count, reach(whole) * whole.element_size() // size)
+        if base is not None and is_plain(base):
+            count = max(count, reach(base) * base.element_size() // size)
         return torch._C._storage_address(tensor), room(tensor, count) * size
     except Exception:
         return None
@@ -339,28 +335,22 @@ def why_no_graph(tensor: torch.Tensor) -> str:
         return "requires_grad=False: it was made under inference_mode()"
     dtype = read(tensor, "dtype")
     if not (dtype.is_floating_point or dtype.is_complex):
-        name = str(dtype).removeprefix("torch.")
         able = "only floating point and complex tensors can require grad"
-        return f"requires_grad=False: {able}, this is {name}"
+        return f"requires_grad=False: {able}, this is {dtype_name(dtype)}"
     made = "made without requires_grad=True, or under no_grad(), or detached"
     return f"requires_grad=False: {made}, or no input required grad"
 
 
 def outputs(node: Any, names: Callable[[Any, int], tuple[str, ...]]) -> list[TensorInfo]:
-    """Describe the tensors that a node's operation made, from the metadata that torch keeps of
-    them; `names(node, output_nr)` finds the learner's.
-    """
-    found = []
+    """Describe what a node's operation made, by torch's metadata; `names(node, nr)` names it."""
+    infos = []
     for nr, made in enumerate(of_node(node, "_input_metadata")):
         dtype, device = dtype_name(made.dtype), device_name(made.device)
-        found.append(TensorInfo(names(node, nr), shape(made), dtype, device))
-    return found
+        infos.append(TensorInfo(names(node, nr), shape(made), dtype, device))
+    return infos
 
 
 def register(node: Any, prehook: Any, hook: Any) -> tuple[Any, Any]:
     """Register a hook before and one after a node runs; returns their handles."""
-    if is_custom(node):
-        before, after = of_node(node, "register_prehook"), of_node(node, "register_hook")
-    else:
-        before, after = node.register_prehook, node.register_hook
+    before, after = of_node(node, "register_prehook"), of_node(node, "register_hook")
     return before(prehook), after(hook)

@@ -97,20 +97,19 @@ def caller() -> FrameType | None:
 
 
 def variables(frame: FrameType | None) -> list[tuple[str, Any]]:
-    """List a frame's variables, locals before globals; a shadowed global and IPython's own are left
-    out.
+    """List a frame's variables, locals before globals, but for shadowed globals and IPython's own.
 
     A local name shadows a global also after it was deleted, or the frame cleared.
     """
     if frame is None:
         return []
-    found = dict(_locals(frame))
+    things = dict(_locals(frame))
     made = frame.f_code
     local = {*made.co_varnames, *made.co_cellvars, *made.co_freevars}
     for name, thing in named(frame.f_globals):
         if name not in local:
-            found.setdefault(name, thing)
-    return [(name, thing) for name, thing in found.items() if not is_ipythons(name)]
+            things.setdefault(name, thing)
+    return [(name, thing) for name, thing in things.items() if not is_ipythons(name)]
 
 
 def is_ipythons(name: str) -> bool:
@@ -135,11 +134,11 @@ def _locals(frame: FrameType) -> list[tuple[str, Any]]:
         # Asked only here: before 3.13 this frame's locals, too, would keep `handed_out`.
         since_3_13 = type(handed_out) is type(sys._getframe().f_locals)
         handed_out = dict(handed_out) if since_3_13 else {}
-    found = named(handed_out)
+    copied = named(handed_out)
     cached = sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED
     if cached and sys.getrefcount(handed_out) <= 3:  # the frame, this function, getrefcount
         handed_out.clear()
-    return found
+    return copied
 
 
 def parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
