@@ -91,7 +91,7 @@ def names_shown(graph):
 
 def open_all(graph):
     """Open one part after the other, by a name that the picture shows, until nothing is folded."""
-    folding, opened, small = Folding(graph), [], Folding(graph).graph()
+    folding, opened, small = Folding(graph), [], Folding(graph).contraction().graph()
     lookup = Lookup(folding.outline)
     while names := names_shown(small):
         parts = [
@@ -103,7 +103,7 @@ def open_all(graph):
         assert len(parts) == len(set(parts)), f"two boxes are called alike: {parts}"
         assert len(opened) <= len(graph.nodes), f"{names} cannot be opened"
         opened.append(lookup.find(names[-1]))
-        small = folding.graph(opened)
+        small = folding.contraction(opened).graph()
     return small
 
 

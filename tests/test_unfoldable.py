@@ -22,10 +22,10 @@ STAGES = [  # one or two in each module of the folding that all pictures need
     "autograd_graphs.large.execution_order.in_order",
     "autograd_graphs.large.outline.guessed_calls",
     "autograd_graphs.large.pieces.Reader.nested",
-    "autograd_graphs.large.rows.Rows.found",
-    "autograd_graphs.large.outline.Outline.outer",
+    "autograd_graphs.large.rows.Rows.best",
+    "autograd_graphs.large.outline.Outline._divide",
     "autograd_graphs.large.fold.Folding._further",
-    "autograd_graphs.large.fold.room",
+    "autograd_graphs.large.fold.cost",
     "autograd_graphs.large.contract.Leaves",
     "autograd_graphs.large.contract.Contraction.graph",
 ]

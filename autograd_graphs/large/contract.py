@@ -77,7 +77,10 @@ class Leaves:
         for edge in self.graph.edges:
             if edge.target is not None and self.graph.nodes[edge.target].is_leaf:
                 uses.setdefault(edge.target, set()).add(self._use(edge))
-        return uses | {root.node: {None} for root in self.graph.roots if root.node is not None}
+        for root in self.graph.roots:
+            if root.node is not None:
+                uses[root.node] = {None}
+        return uses
 
     def _use(self, edge: Edge) -> Use | int:
         if (nr := self.member.get(edge.source)) is None:
@@ -90,11 +93,13 @@ class Leaves:
         """Return the part of every leaf that only one copy uses, where each copy has its own."""
         alone: dict[int, Use] = {}
         for leaf, places in uses.items():
-            inside = [place for place in places if type(place) is Use]
-            if len(inside) < len(places) or len({(use.part, use.copy) for use in inside}) > 1:
-                continue
-            if not self._is_input(leaf, inside[0].part):
-                alone[leaf] = min(inside)
+            copies = set()
+            for place in places:
+                copies.add((place.part, place.copy) if type(place) is Use else None)
+            if len(copies) == 1 and None not in copies:
+                first = min(places)
+                if not self._is_input(leaf, first.part):
+                    alone[leaf] = first
         slots = Counter(use.slot for use in alone.values())
         own: dict[int, int] = {}
         for leaf, use in alone.items():
@@ -107,9 +112,9 @@ class Leaves:
         node = self.graph.nodes[leaf]
         return bool(node.name) and not owner(node) and len(self.parts[part].copies) == 1
 
-    def _groups(self, uses: dict[int, set[Use | int | None]]) -> list[list[int]]:
-        """Return the leaves of a module that the same boxes read, at least one of them a part."""
-        found: dict[tuple[tuple[str, int], ...], list[int]] = {}
+    def _groups(self, uses: dict[int, set[Use | int | None]]) -> Iterator[list[int]]:
+        """Yield the leaves of a module that the same boxes read, at least one of them a part."""
+        read_alike: dict[tuple[tuple[str, int], ...], list[int]] = {}
         for leaf, places in sorted(uses.items(), key=lambda item: item[0]):
             if leaf in self.own or None in places:
                 continue
@@ -117,18 +122,19 @@ class Leaves:
             for place in places:
                 boxes.add(("part", place.part) if isinstance(place, Use) else ("node", place))
             if any(kind == "part" for kind, _ in boxes):
-                found.setdefault(tuple(sorted(boxes)), []).append(leaf)
-        groups = chain.from_iterable(map(self._by_module, found.values()))
-        return [leaves for leaves in groups if len(leaves) > 1]
+                read_alike.setdefault(tuple(sorted(boxes)), []).append(leaf)
+        for leaves in chain.from_iterable(map(self._by_module, read_alike.values())):
+            if len(leaves) > 1:
+                yield leaves
 
     def _by_module(self, leaves: Sequence[int]) -> list[list[int]]:
         """Return leaves in groups, one for each of the few modules that hold them."""
         paths = [owner(self.graph.nodes[leaf]) for leaf in leaves]
         depth = len(common(paths)) + 1
-        found: dict[Path, list[int]] = {}
+        by_module: dict[Path, list[int]] = {}
         for leaf, path in zip(leaves, paths, strict=True):
-            found.setdefault(path[:depth], []).append(leaf)
-        return [list(leaves)] if len(found) > MOST_JOINED else list(found.values())
+            by_module.setdefault(path[:depth], []).append(leaf)
+        return [list(leaves)] if len(by_module) > MOST_JOINED else list(by_module.values())
 
 
 MOST_TITLES = 3  # operations that a part without a module is called by
@@ -169,11 +175,11 @@ class Contraction:
         for edge in self.old.edges:
             if self.member.get(edge.target) != self.member.get(edge.source):
                 taken.append((edge.target, edge.input_nr))
-        found: dict[int, set[tuple[int, int]]] = {}
+        slots: dict[int, set[tuple[int, int]]] = {}
         for node, nr in taken:
             if node in self.member:
-                found.setdefault(self.member[node], set()).add(self._slot(node, nr))
-        return {part: sorted(slots) for part, slots in found.items()}
+                slots.setdefault(self.member[node], set()).add(self._slot(node, nr))
+        return {part: sorted(of_part) for part, of_part in slots.items()}
 
     def _slot(self, node: int, nr: int) -> tuple[int, int]:
         part = self.parts[self.member[node]]
@@ -195,15 +201,8 @@ class Contraction:
         write = {"node": self.old.nodes.__getitem__, "part": self._node, "leaves": self._group}
         nodes = tuple(write[kind](nr) for kind, nr in self.met)
         frames = tuple([self._frame(part, nodes, edges) for part in self.opened])
-        return replace(
-            self.old,
-            nodes=nodes,
-            edges=tuple(edges),
-            roots=tuple(roots),
-            ran=(),
-            calls=(),
-            frames=frames,
-        )
+        graph = replace(self.old, nodes=nodes, edges=tuple(edges), roots=tuple(roots))
+        return replace(graph, ran=(), calls=(), frames=frames)
 
     def _frame(self, part: Part, nodes: Sequence[Node], edges: Sequence[Edge]) -> Frame:
         nodes_in = self.program.nodes[part.start : part.stop]
@@ -231,13 +230,13 @@ class Contraction:
 
     def _edges(self, box: tuple[str, int]) -> Iterable[list[Edge]]:
         """Return the edges of a new node: what a part takes, it takes once."""
-        found: dict[object, list[Edge]] = {}
+        together: dict[object, list[Edge]] = {}
         for edge in self._old_edges(*box):
-            end = self._end(edge)
-            is_many = box[0] == "part" or self.box(edge.target)[0] != "node"
-            is_one = edge.cut or not is_many
-            found.setdefault(edge if is_one else end, []).append(edge)
-        return found.values()
+            key: object = self._end(edge)
+            if edge.cut or (box[0] != "part" and self.box(edge.target)[0] == "node"):
+                key = edge  # it stays as it is
+            together.setdefault(key, []).append(edge)
+        return together.values()
 
     def _old_edges(self, kind: str, nr: int) -> Iterator[Edge]:
         """Yield the edges of a node; of a part those that lead out of it, from what ran last."""
@@ -285,10 +284,10 @@ class Contraction:
 
 def members(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
     """Return for each new node the old ones that it stands for, a part's own leaves among them."""
-    found: list[list[int]] = [[] for _ in contraction.met]
+    old: list[list[int]] = [[] for _ in contraction.met]
     for nr in range(len(contraction.old.nodes)):
-        found[contraction.number[contraction.box(nr)]].append(nr)
-    return tuple(map(tuple, found))
+        old[contraction.number[contraction.box(nr)]].append(nr)
+    return tuple(map(tuple, old))
 
 
 def singly(count: int) -> tuple[tuple[int, ...], ...]:
@@ -326,9 +325,9 @@ def summary(nodes: Sequence[Node]) -> tuple[SavedTensor, ...]:
     by_state: dict[str, list[SavedTensor]] = {}
     for saved in chain.from_iterable(node.saved for node in nodes):
         by_state.setdefault(saved.state, []).append(saved)
-    found = []
-    for state, saved in sorted(by_state.items()):
-        words = counted(len(saved), "saved tensor")
-        storages = chain.from_iterable(one.storages for one in saved)
-        found.append(SavedTensor(words, state, storages=tuple(dict.fromkeys(storages))))
-    return tuple(found)
+    lines = []
+    for state, alike in sorted(by_state.items()):
+        words = counted(len(alike), "saved tensor")
+        storages = chain.from_iterable(saved.storages for saved in alike)
+        lines.append(SavedTensor(words, state, storages=tuple(dict.fromkeys(storages))))
+    return tuple(lines)

@@ -14,8 +14,7 @@ class Program:
     called places.
 
     `nodes` are the operations by place, `place` is the way back, `below` the edges of every node,
-    `readers` how many edges lead to one. `asked` are the places whose
-    results are the roots of the graph.
+    `readers` how many edges lead to one. `asked` are the places whose results are the roots.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -55,13 +54,15 @@ def in_order(ran: tuple[int, ...], reads: dict[int, set[int]]) -> list[int]:
     An edit in place, or several threads, may have rewritten a graph so that they seem to.
     """
     rank = {node: at for at, node in enumerate(ran)}
-    sorter = TopologicalSorter({node: inputs & rank.keys() for node, inputs in reads.items()})
+    sorter: TopologicalSorter = TopologicalSorter()
+    for node, inputs in reads.items():
+        sorter.add(node, *(inputs & rank.keys()))
     sorter.prepare()
     ready: list[int] = []
-    found = []
+    ordered = []
     while sorter.is_active():
         for node in sorter.get_ready():
             heappush(ready, rank[node])
-        found.append(node := ran[heappop(ready)])
+        ordered.append(node := ran[heappop(ready)])
         sorter.done(node)
-    return found
+    return ordered

@@ -108,14 +108,14 @@ def is_large(graph: Graph) -> bool:
 HEIGHTS, GAP, FRAME = {"node": 36, "part": 66, "leaves": 66}, 26, 33
 
 
-class Room(NamedTuple):
-    """Hold how much is drawn, or may be: so many nodes, so many px downwards."""
+class Budget(NamedTuple):
+    """Hold what a picture takes, or may take: so many nodes, so many px downwards."""
 
     nodes: int
     height: int
 
 
-def room(graph: Graph, leaves: Leaves) -> Room:
+def cost(graph: Graph, leaves: Leaves) -> Budget:
     """Return what a graph takes with its parts folded; the longest way down is its height."""
     boxes = list(map(leaves.box, range(len(graph.nodes))))
     readers: dict[tuple[str, int], set[tuple[str, int]]] = {box: set() for box in boxes}
@@ -124,9 +124,9 @@ def room(graph: Graph, leaves: Leaves) -> Room:
             readers[boxes[edge.target]].add(boxes[edge.source])
     bottom: dict[tuple[str, int], int] = {}
     for box in TopologicalSorter(readers).static_order():
-        above = max([bottom[reader] + GAP for reader in readers[box]], default=0)
-        bottom[box] = above + HEIGHTS[box[0]]
-    return Room(len(readers), max(bottom.values(), default=0))
+        top = max(map(bottom.get, readers[box]), default=-GAP) + GAP
+        bottom[box] = top + HEIGHTS[box[0]]
+    return Budget(len(readers), max(bottom.values(), default=0))
 
 
 MUCH = 0.1  # part of the operations that are there to see: a box that hides less stays folded
@@ -134,10 +134,10 @@ FEW = 8  # cards: where there are fewer, smaller boxes are opened too
 BARE = 3  # nodes: so few tell next to nothing
 SHORT = 4  # copies: a row of no more is opened where there is little to see
 TINY = 4  # operations: a box that hides no more stays folded
-SCREEN = Room(25, 760)  # large parts are opened as long as what is drawn takes no more
-HIDDEN = Room(25, 1_000)  # the same for what hides a third of the graph, with little beside it
-TALL = Room(30, 2_000)  # the same where else there would be next to nothing to see
-OPEN = Room(30, 1_240)  # the same where the reader asked for a part to be opened
+SCREEN = Budget(25, 760)  # large parts are opened as long as what is drawn takes no more
+HIDDEN = Budget(25, 1_000)  # the same for what hides a third of the graph, with little beside it
+TALL = Budget(30, 2_000)  # the same where else there would be next to nothing to see
+OPEN = Budget(30, 1_240)  # the same where the reader asked for a part to be opened
 
 Parts = Sequence[Part]
 
@@ -149,13 +149,9 @@ class Folding:
         self.whole, self.program = graph, Program(graph)
         self.outline = Outline(self.program)
 
-    def graph(self, opened: Parts = ()) -> Graph:
-        """Return the graph with its parts folded, but for opened ones and all that hold them."""
-        return self.contraction(opened).graph()
-
     def contraction(self, opened: Parts = ()) -> Contraction:
-        """Return what knows which nodes of the whole graph each node stands for."""
-        apart = {one.name for one in opened if one.start == NOWHERE}
+        """Return what folds all parts, but for opened ones and those that hold them, to a node."""
+        apart = {part.name for part in opened if part.start == NOWHERE}
         boxes = self.boxes(opened)
         calls = opened_calls(self.outline, boxes)
         return Contraction(self.whole, self.program, boxes, apart, calls)
@@ -176,35 +172,34 @@ class Folding:
     def screen(self) -> tuple[frozenset[Part], Parts]:
         """Hold the modules that are open, and the boxes, where nobody asked for any."""
         is_open, drawn = self._further(frozenset(), (), SCREEN)
-        if not self.outline.is_guess and self._room(drawn).nodes <= BARE:
+        if not self.outline.is_guess and self._cost(drawn).nodes <= BARE:
             return self._further(frozenset(), (), TALL)
         return is_open, drawn
 
     def _further(
-        self, is_open: frozenset[Part], opened: Parts, most: Room
+        self, is_open: frozenset[Part], opened: Parts, most: Budget
     ) -> tuple[frozenset[Part], Parts]:
         """Open the largest modules in turn, as long as the graph takes at most so much room."""
         tried: set[Part] = set()
-        drawn = list(self._boxes(self.outline.outer(), is_open, opened))
-        asked = [one.period for one in opened if one.start != NOWHERE]
-        whole = sum(asked) if opened else len(self.program)
-        while likely := [one for one in drawn if one not in tried and self._may_open(one, opened)]:
-            tried.add(largest := max(likely, key=lambda one: one.period))
+        drawn = list(self._boxes(self.outline.outer, is_open, opened))
+        whole = sum(part.period for part in opened) if opened else len(self.program)
+        while likely := [box for box in drawn if box not in tried and self._may_open(box, opened)]:
+            tried.add(largest := max(likely, key=lambda box: box.period))
             if not self._is_large(largest, whole, len(drawn)):
                 continue
-            deeper = list(self._boxes(self.outline.outer(), is_open | {largest}, opened))
+            deeper = list(self._boxes(self.outline.outer, is_open | {largest}, opened))
             is_dominant = len(largest.copies) == 1 and largest.period > len(self.program) / 3
             limit = most
             if most == SCREEN and is_dominant and len(drawn) < FEW:
                 limit = HIDDEN
-            taken = self._room(deeper)
+            taken = self._cost(deeper)
             if taken.nodes <= limit.nodes and taken.height <= limit.height:
                 is_open, drawn = is_open | {largest}, deeper
         return is_open, drawn
 
     def _may_open(self, part: Part, opened: Parts) -> bool:
         """Say whether a box is no long row, and lies in what the reader opened."""
-        is_inside = not opened or any(one.holds(part) for one in opened)
+        is_inside = not opened or any(outer.holds(part) for outer in opened)
         return len(part.copies) <= SHORT and is_inside
 
     def _is_large(self, part: Part, whole: int, cards: int) -> bool:
@@ -213,16 +208,16 @@ class Folding:
             return False
         return cards < FEW or (len(part.copies) == 1 and part.period > whole * MUCH)
 
-    def _room(self, drawn: Parts) -> Room:
+    def _cost(self, drawn: Parts) -> Budget:
         """Return what the graph takes with these parts folded, frames of opened calls included."""
-        taken = room(self.whole, Leaves(self.whole, self.program, drawn))
+        taken = cost(self.whole, Leaves(self.whole, self.program, drawn))
         frames = len(opened_calls(self.outline, drawn))
-        return Room(taken.nodes, taken.height + FRAME * frames)
+        return Budget(taken.nodes, taken.height + FRAME * frames)
 
     def _boxes(self, parts: Parts, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
         """Yield the parts that are a box each: none that is open, or holds what is opened."""
         for part in parts:
-            if within := [one for one in opened if part.holds(one)]:
+            if within := [inner for inner in opened if part.holds(inner)]:
                 yield from self._open(part, is_open, within)
             elif part in is_open or self._is_wrapper(part) or self._hides_a_root(part):
                 yield from self._boxes(self.outline.inside(part), is_open, ())
@@ -231,7 +226,7 @@ class Folding:
 
     def _open(self, part: Part, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
         """Open a part that the reader asked for, or that holds one; of copies only those meant."""
-        further = [one for one in opened if one != part]
+        further = [inner for inner in opened if inner != part]
         copies = part.each()
         if len(copies) == 1:
             yield from self._boxes(self.outline.inside(part), is_open, further)
@@ -251,8 +246,10 @@ class Folding:
 
     def _hides_a_root(self, part: Part) -> bool:
         """Say whether a root lies inside of a copy: it would seem to need what follows it."""
-        inside = (at for at in self.program.asked if part.start <= at < part.stop)
-        return any((at - part.start + 1) % part.period for at in inside)
+        for at in self.program.asked:
+            if part.start <= at < part.stop and (at - part.start + 1) % part.period:
+                return True
+        return False
 
 
 def stretches(values: Sequence[bool]) -> Iterator[tuple[int, int]]:

@@ -15,16 +15,16 @@ def opened_calls(outline: Outline, drawn: Sequence[Part]) -> list[Part]:
     """
     if outline.is_guess:
         return []
-    found: dict[tuple[int, int], Part] = {}
-    for part in _opened(outline, outline.outer(), drawn):
-        found[part.start, part.stop] = part
-    found.pop((0, len(outline.program)), None)
-    return list(found.values())
+    calls: dict[tuple[int, int], Part] = {}
+    for part in _opened(outline, outline.outer, drawn):
+        calls[part.start, part.stop] = part
+    calls.pop((0, len(outline.program)), None)
+    return list(calls.values())
 
 
 def _opened(outline: Outline, parts: Sequence[Part], drawn: Sequence[Part]) -> Iterator[Part]:
     for part in parts:
-        if any(one.holds(part) for one in drawn):
+        if any(box.holds(part) for box in drawn):
             continue
         if len(part.copies) == 1 and part.is_call:
             yield part

@@ -27,10 +27,10 @@ class Lookup:
     @cached_property
     def known(self) -> dict[str, Part]:
         """Hold every part by its name, outer ones first."""
-        found: dict[str, Part] = {}
-        for part in self.every(self.outline.outer()):
-            found.setdefault(part.name, part)
-        return found
+        parts: dict[str, Part] = {}
+        for part in self.every(self.outline.outer):
+            parts.setdefault(part.name, part)
+        return parts
 
     def every(self, parts: Sequence[Part]) -> Iterator[Part]:
         """Yield parts, and the parts inside of each, outer ones first."""
@@ -46,12 +46,12 @@ class Lookup:
             name = name.removeprefix("reads ").removesuffix(".*")
         if name in self.known:
             return self.known[name]
-        found = [one for one in self.known if one.endswith(f".{name}")]
-        if len(found) == 1:
-            return self.known[found[0]]
+        longer = [known for known in self.known if known.endswith(f".{name}")]
+        if len(longer) == 1:
+            return self.known[longer[0]]
         if row := self._row(name):
             return row
-        raise NoPart(self.fault(name, found))
+        raise NoPart(self.fault(name, longer))
 
     def check(self, name: str) -> None:
         """Raise NoPart where a graph that is drawn as it is has nothing of a name."""
@@ -80,18 +80,18 @@ class Lookup:
         if name == UNNAMED:
             return True
         path = name.removesuffix(".*")
-        return path != name and any(f".{path}." in f".{one}." for one in self._holders())
+        return path != name and any(f".{path}." in f".{holder}." for holder in self._holders())
 
-    def fault(self, name: str, found: Sequence[str] = ()) -> str:
+    def fault(self, name: str, longer: Sequence[str] = ()) -> str:
         """Say that a name is that of no part, or of several, and which there are."""
         name = visible(name, LONGEST)
         known = list(self.known)
-        near = found or get_close_matches(name, known[:MOST_COMPARED], MOST_NAMED, 0.0)
+        near = longer or get_close_matches(name, known[:MOST_COMPARED], MOST_NAMED, 0.0)
         more = ""
-        if not found and len(known) > MOST_NAMED:
+        if not longer and len(known) > MOST_NAMED:
             more = f" and {len(known) - MOST_NAMED:,} more"
         some = ", ".join(map(repr, near[:MOST_NAMED])) + more
-        fault = f"{len(found)} parts end in" if found else "There is no part"
+        fault = f"{len(longer)} parts end in" if longer else "There is no part"
         if not near:
             return f"{fault} {name!r}. Nothing is folded here."
         return f"{fault} {name!r}. Pass one of the names that folded pictures show: {some}."

@@ -23,11 +23,7 @@ class Outline:
         self.reader = Reader(program)
         self.items = self.reader.nested(program.graph.calls or guessed_calls(program))
         self._inside: dict[Part, tuple[Part, ...]] = {}
-        self._outer = self._divide(self.items, "", "")
-
-    def outer(self) -> Sequence[Part]:
-        """Return the outermost parts, in the order in which they ran."""
-        return self._outer
+        self.outer = self._divide(self.items, "", "")  # the outermost parts, as they ran
 
     def inside(self, part: Part) -> Sequence[Part]:
         """Return the parts of a part: the copies of a row, what is directly in a call."""
@@ -39,25 +35,25 @@ class Outline:
 
     def _divide(self, items: Sequence[Item], scope: str, name: str) -> tuple[Part, ...]:
         """Return the parts among items; `scope` is the call that holds them, `name` the part."""
-        found: list[Part] = []
+        parts: list[Part] = []
         at = 0
-        for row in Rows(self.reader, items).found():
-            found += self._single(items[at : row.start], scope)
-            found.append(self._row(items, row, scope, self._new_name(found, name, "block")))
+        for row in Rows(self.reader, items).best():
+            parts += self._single(items[at : row.start], scope)
+            parts.append(self._row(items, row, scope, self._new_name(parts, name, "block")))
             at = row.stop
-        found += self._single(items[at:], scope)
-        if found:
-            found = self._with_loose(items, found, name)
-        return tuple(distinct(found))
+        parts += self._single(items[at:], scope)
+        if parts:
+            parts = self._with_loose(items, parts, name)
+        return tuple(distinct(parts))
 
     def _single(self, items: Sequence[Item], scope: str) -> list[Part]:
         """Return each call that hides something as a part of its own."""
-        found = []
+        calls = []
         for item in items:
             if isinstance(item, Piece) and self._hides(item):
                 name = qualified(item.path, scope)
-                found.append(Part(item.start, item.stop, name, (name,), (item,), name))
-        return found
+                calls.append(Part(item.start, item.stop, name, (name,), (item,), name))
+        return calls
 
     def _hides(self, piece: Piece) -> bool:
         """Say whether a box of a call would hide more than one operation, or one and its leaves."""
@@ -83,26 +79,27 @@ class Outline:
             return f"+{len(places)} operations"
         return f"+{stem(self.program.operation(places[0]))}"
 
-    def _new_name(self, found: Sequence[Part], holder: str, word: str) -> str:
+    def _new_name(self, parts: Sequence[Part], holder: str, word: str) -> str:
         """Return the name of the next part without a module: "block 2", or "operations 1"."""
-        number = 1 + sum(f"{word} " in part.name.rpartition(".")[2] for part in found)
+        number = 1 + sum(f"{word} " in part.name.rpartition(".")[2] for part in parts)
         return f"{holder}.{word} {number}".removeprefix(".")
 
-    def _with_loose(self, items: Sequence[Item], parts: Sequence[Part], holder: str) -> list[Part]:
+    def _with_loose(self, items: Sequence[Item], parts: list[Part], holder: str) -> list[Part]:
         """Add operations side by side, where they are many, as parts of their own; never a root."""
-        taken = self.program.asked.union(*[range(part.start, part.stop) for part in parts])
+        taken = set(self.program.asked)
+        for part in parts:
+            taken.update(range(part.start, part.stop))
         run: list[int] = []
-        found: list[Part] = list(parts)
         start, stop = ends(items)
         for at in range(start, stop + 1):
             if at < stop and at not in taken:
                 run.append(at)
                 continue
             if len(run) > LOOSE:
-                name = self._new_name(found, holder, "operations")
-                found.append(Part(run[0], run[-1] + 1, name, (name,), (together(run),), name))
+                name = self._new_name(parts, holder, "operations")
+                parts.append(Part(run[0], run[-1] + 1, name, (name,), (together(run),), name))
             run = []
-        return sorted(found, key=lambda part: part.start)
+        return sorted(parts, key=lambda part: part.start)
 
 
 def together(items: Sequence[Item]) -> Piece:

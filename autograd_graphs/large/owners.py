@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from autograd_graphs.data import Call, Node, TensorInfo
 from autograd_graphs.large.execution_order import Program
@@ -15,7 +16,7 @@ def guessed_calls(program: Program) -> list[Call]:
 
     An operation that reads none goes with those around it, but for what ran first or last: a loss.
     """
-    calls: list[Call | None] = []
+    calls: list[Any] = []  # None where one has not ended yet
     running: list[tuple[int, int]] = []  # place in `calls` and start of each, outer ones first
     before: Path = ()
     paths = [*filled([reads(program, at) for at in range(len(program))]), ()]
@@ -29,7 +30,7 @@ def guessed_calls(program: Program) -> list[Call]:
             running.append((len(calls), at))
             calls.append(None)
         before = path
-    return [call for call in calls if call is not None]
+    return calls
 
 
 def filled(paths: list[Path | None]) -> list[Path]:
@@ -42,17 +43,17 @@ def filled(paths: list[Path | None]) -> list[Path]:
         if path is not None:
             following = path
         after.append(following)
-    found: list[Path] = []
+    complete: list[Path] = []
     before: Path | None = None
     for path, following in zip(paths, reversed(after), strict=True):
         if path is not None:
             before = path
-            found.append(path)
+            complete.append(path)
         elif before is None or following is None:
-            found.append(())
+            complete.append(())
         else:
-            found.append(max(common((before, following)), before[:-1], key=len))
-    return found
+            complete.append(max(common((before, following)), before[:-1], key=len))
+    return complete
 
 
 def reads(program: Program, at: int) -> Path | None:

@@ -55,7 +55,8 @@ class Part:
         copies = self.copies[first:last]
         if copies == self.copies:
             return self
-        start, stop = (self.start + nr * self.period for nr in (first, last))
+        start = self.start + first * self.period
+        stop = self.start + last * self.period
         name = span(copies)
         scope = self.scope
         if len(copies) == 1 and (self.is_call or name.endswith("]")):
@@ -90,12 +91,12 @@ def span(copies: Sequence[str]) -> str:
 
 def joined(paths: Sequence[str]) -> str:
     """Call neighbours by their modules: "lower+upper", "layers.0-1"; "" where there is none."""
-    ways = [tuple(path.split(".")) for path in dict.fromkeys(paths)]
-    if len(ways) < 2:
+    split = [tuple(path.split(".")) for path in dict.fromkeys(paths)]
+    if len(split) < 2:
         return "".join(paths[:1])
-    shared = common(way[:-1] for way in ways)
-    ends = [".".join(way[len(shared) :]) for way in ways]
-    if all(end.isdecimal() for end in ends):
+    shared = common(names[:-1] for names in split)
+    ends = [".".join(names[len(shared) :]) for names in split]
+    if all(map(str.isdecimal, ends)):
         end = f"{ends[0]}-{ends[-1]}"
     elif len(ends) <= MOST_JOINED:
         end = "+".join(ends)
@@ -111,10 +112,9 @@ def row_names(
 
     `beside` names the operations of a copy that no module of it called: "layers.0+Relu".
     """
-    names = [joined(called(piece)) for piece in pieces]
-    if not names[0]:
-        return block, tuple(f"{block}[{nr}]" for nr in range(len(names)))
-    names = [qualified(name, scope) for name in names]
+    if not called(pieces[0]):
+        return block, tuple(f"{block}[{nr}]" for nr in range(len(pieces)))
+    names = [qualified(joined(called(piece)), scope) for piece in pieces]
     if len(set(names)) == len(names):
         return span(names) + beside, tuple(name + beside for name in names)
     copies = tuple(f"{name}{beside}[{nr}]" for nr, name in enumerate(names))
@@ -131,13 +131,13 @@ def called(piece: Piece) -> list[str]:
 def distinct(parts: Sequence[Part]) -> list[Part]:
     """Tell apart parts with one name: the second call of a module is "tower[call 2]"."""
     met: Counter[str] = Counter()
-    found = []
+    apart = []
     for part in parts:
         names = {part.name, *part.copies, *names_inside(part)}
         met.update(names)
-        call = max(met[name] for name in names)
-        found.append(numbered(part, call) if call > 1 else part)
-    return found
+        call = max(map(met.get, names))
+        apart.append(numbered(part, call) if call > 1 else part)
+    return apart
 
 
 def names_inside(part: Part) -> set[str]:

@@ -46,20 +46,27 @@ class Rows:
         for start, stop in map(extent, items):
             self.sums.append(self.sums[-1] + stop - start)
 
-    def found(self) -> list[Row]:
+    def best(self) -> list[Row]:
         """Return rows that do not overlap, in order: what hides most operations goes first."""
         likely = list(chain.from_iterable(map(self._of, self._periods())))
-        gaps, found = [(0, len(self.items))], []
-        while gaps and likely and len(found) < MOST_ROWS:
+        gaps, rows = [(0, len(self.items))], []
+        while gaps and likely and len(rows) < MOST_ROWS:
             low, high = gaps.pop()
-            here = [row.within(low, high) for row in likely if row.start < high and row.stop > low]
-            whole = [self._aligned(row) for row in here if row.count > 1]
-            worth = [row for row in whole if self._is_worth(row)]
+            worth = list(self._worth(likely, low, high))
             if worth:
                 best = max(worth, key=lambda row: (self._saved(row), -row.period, -row.start))
-                found.append(best)
+                rows.append(best)
                 gaps += [(low, best.start), (best.stop, high)]
-        return sorted(found, key=lambda row: row.start)
+        return sorted(rows, key=lambda row: row.start)
+
+    def _worth(self, likely: Sequence[Row], low: int, high: int) -> Iterator[Row]:
+        """Yield the parts of rows between two places that hide enough."""
+        for row in likely:
+            row = row.within(low, high)
+            if row.count > 1:
+                row = self._aligned(row)
+                if self._is_worth(row):
+                    yield row
 
     def _periods(self) -> list[int]:
         """Return the distances at which equal items follow each other, most frequent first."""
@@ -98,12 +105,10 @@ class Rows:
     def _aligned(self, row: Row) -> Row:
         """Return as many whole copies as there are, each beginning with a call where it can."""
         length = row.count * row.period
-        begin = row.start
         for start in range(row.start, row.stop - length + 1):
             if self.paths[start]:
-                begin = start
-                break
-        return Row(begin, begin + length, row.period)
+                return Row(start, start + length, row.period)
+        return Row(row.start, row.start + length, row.period)
 
     def _saved(self, row: Row) -> int:
         """Return how many operations are hidden by drawing one copy only."""
