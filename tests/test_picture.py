@@ -15,8 +15,8 @@ import torch
 from hypothesis import given, settings
 from programs import programs
 
-from autograd_graphs.drawing.bare import Room, bare
-from autograd_graphs.drawing.diagram import deal, drawing
+from autograd_graphs.drawing.diagram import drawing, make_cards
+from autograd_graphs.drawing.for_player import Reserve, player_picture
 from autograd_graphs.drawing.palette import DARK, LIGHT
 from autograd_graphs.drawing.svg import IN_LAB
 from autograd_graphs.playing.stylesheet import css_class
@@ -103,15 +103,17 @@ def overlaps(one, other):
 @settings(deadline=None, max_examples=60)
 def test_cards_never_overlap_and_all_stays_inside_with_and_without_capsules(program):
     graph = show(program.run()[-1]).graph
-    played = bare(graph, Room(dict.fromkeys(range(len(graph.edges)), (60, 24)), {}, {}))
+    played = player_picture(
+        graph, Reserve(dict.fromkeys(range(len(graph.edges)), (60, 24)), {}, {})
+    )
     for line in played.lines:
         if line.capsule:
             x, y, wide, high = line.capsule
             assert min(x, y) >= 0
             assert x + wide <= played.width
             assert y + high <= played.height
-    stay_apart(drawing(graph), len(deal(graph).cards))
-    stay_apart(played, sum(card.kind != "none" for card in deal(graph).cards))
+    stay_apart(drawing(graph), len(make_cards(graph).cards))
+    stay_apart(played, sum(card.kind != "none" for card in make_cards(graph).cards))
 
 
 def stay_apart(drawn, count):

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from autograd_graphs.drawing.cards import ABOVE, TAG
-from autograd_graphs.drawing.diagram import DENSE, Word, arranged, deal, drawing
+from autograd_graphs.drawing.diagram import DENSE, Word, arranged, drawing, make_cards
 from autograd_graphs.drawing.spine import spine
 from helpers import show
 
@@ -98,8 +98,8 @@ def test_a_dense_picture_is_low_its_words_short_and_its_text_whole():
 @often
 def test_any_graph_can_be_asked_for_a_spine(program):
     graph = show(program.run()[-1]).graph
-    dealt = deal(graph, is_dense=True)
-    cards, placed = arranged(dealt, [Word("")] * len(dealt.wires), has_short_cards=True)
+    made = make_cards(graph, is_dense=True)
+    cards, placed = arranged(made, [Word("")] * len(made.wires), has_short_cards=True)
     assert len(placed.centres) == len(cards.cards)
 
 
@@ -112,9 +112,9 @@ def test_a_tag_is_nowhere_under_another_card_or_wire():
         named[f"h{nr}"] = x = layer(x)
         x = F.leaky_relu(x)
     graph = show(x.sum(), names=named).graph
-    dealt = deal(graph, is_dense=True)
-    assert sum(bool(card.tag) for card in dealt.cards) >= 4
-    cards, placed = arranged(dealt, [Word("")] * len(dealt.wires), has_short_cards=True)
+    made = make_cards(graph, is_dense=True)
+    assert sum(bool(card.tag) for card in made.cards) >= 4
+    cards, placed = arranged(made, [Word("")] * len(made.wires), has_short_cards=True)
     for card, (x, y) in zip(cards.cards, placed.centres, strict=True):
         if not card.tag:
             continue

@@ -147,16 +147,15 @@ class Card:
 
 def stub(edge: Edge, times: int) -> Card:
     """Make the small card at the end of an edge that leads nowhere, or further than is shown."""
+    kind, name = "none", "None"
     if edge.cut:
         kind, name = "cut", f"… {times:,} more"
-    elif times == 1:
-        kind, name = "none", "None"
-    else:
-        kind, name = "none", f"None × {times:,}"
+    elif times > 1:
+        name = f"None × {times:,}"
     return Card(kind, name, width=width(name, SMALL) + 20, height=24)
 
 
-def card(
+def node_card(
     node: Node, number: int, uses: int, device: Device | None = None, is_dense: bool = False
 ) -> Card:
     """Make the card of a node that so many edges lead to; in a dense graph it has one line."""
@@ -182,7 +181,7 @@ def card(
 def measured(card: Card, device: Device | None) -> Card:
     """Return a card with the width and height that its words take."""
     first = width(card.name, TITLE, bold=True) + width(card.rest, rest_size(card))
-    first += sum([BETWEEN + row.width for row in card.beside])
+    first += BETWEEN + line_width(card.beside)
     wide = max([first, *map(line_width, card.lines)]) + 2 * PADDING
     if card.tag or card.lines:
         wide = max(wide, NARROWEST)
@@ -209,8 +208,8 @@ def with_tint(card: Card, tint: Tint, is_dense: bool = False) -> Card:
         return replace(card, lines=(*card.lines, line), width=wide, height=card.height + TINT_MORE)
     if card.kind == "folded" or not is_dense:
         return measured(replace(card, lines=(line, *card.lines)), card.device)
-    found = measured(replace(card, beside=(*line, *card.beside)), card.device)
-    return replace(found, width=found.width + 8 * (card.kind == "leaf"))
+    card = measured(replace(card, beside=(*line, *card.beside)), card.device)
+    return replace(card, width=card.width + 8 * (card.kind == "leaf"))
 
 
 def rest_size(card: Card) -> int:
@@ -313,7 +312,9 @@ def split_operation(node: Node) -> tuple[str, str]:
         return ending(node.operation, LONGEST_TITLE) + copies, ""
     title = visible(node.operation, 40)
     cut = title.rfind("Backward")
-    return (title[:cut], title[cut:]) if cut > 0 else (title, "")
+    if cut < 1:
+        return title, ""
+    return title[:cut], title[cut:]
 
 
 def leaf_words(leaf: TensorInfo, device: Device | None, longest: int = 200) -> tuple[str, str]:
@@ -339,11 +340,11 @@ def leaf_card(leaf: TensorInfo, number: int, uses: int, device: Device | None) -
     name, rest = leaf_words(leaf, device)
     rows = leaf_rows(leaf, uses)
     inner = width(name, TITLE, bold=True) + width(rest, TITLE)
-    wide = max([inner, *[row.width for row in rows]]) + 28
+    lines = tuple([(row,) for row in rows])
+    wide = max([inner, *map(line_width, lines)]) + 28
     if device:
         wide += device.room
     high = FIRST + 28 + 18 * (len(rows) - 1)
-    lines = tuple([(row,) for row in rows])
     slot = rows[0].slot if leaf.requires_grad else 0
     return Card("leaf", name, rest, number, "", (), lines, wide, high, device, slot=slot)
 
@@ -401,9 +402,7 @@ def draw_leaf(pen: Pen, card: Card, x: float, top: float) -> None:
 
 
 def draw_operation(pen: Pen, card: Card, left: float, top: float) -> None:
-    start = left + PADDING
-    if card.kind == "leaf":
-        start += 4
+    start = left + PADDING + 4 * (card.kind == "leaf")
     if card.device:
         tall = card.height - 12
         draw_bars(pen, card.device, left + 7, top + card.height / 2 - tall // 2, tall)

@@ -12,12 +12,12 @@ from autograd_graphs.drawing.cards import (
     ABOVE,
     MOST_USES,
     Card,
-    card,
     draw_card,
     draw_legend,
     entry_width,
     legend,
     measured,
+    node_card,
     stub,
     with_tint,
 )
@@ -49,6 +49,7 @@ MOST_CARDS = 400
 MOST_HEARD = 6  # leaves that the alternative text names
 LONGEST_NAMES = 120  # characters of the names of all roots in the caption
 Framed = Sequence[frozenset[int]]  # the cards in each frame
+NodeTints = Mapping[int, Tint]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +73,17 @@ class Cards:
     def edges(self) -> list[tuple[int, int]]:
         return [(wire.source, wire.target) for wire in self.wires]
 
+    @property
+    def above(self) -> int:
+        """Return the room that their tags need above them, px."""
+        return ABOVE * any(card.tag for card in self.cards)
+
 
 @dataclass(frozen=True, slots=True)
 class Laid:
     """Hold cards with their places, and the frames around some; `room` is what all of it takes."""
 
-    dealt: Cards
+    cards: Cards
     placed: Placed
     around: Sequence[frames.Outline]
     room: frames.Rect
@@ -105,27 +111,27 @@ def drawing(graph: Graph, *, alt: str | None = None, tints: Tints | None = None)
     `tints` fill cards by what arrived there.
     """
     tints = tints or Tints()
-    part, dealt = fit(graph, tints.nodes)
-    words = [Word(wire.word) for wire in dealt.wires]
-    laid = laid_out(part, dealt, words, is_dense(part))
+    part, cards = fit(graph, tints.nodes)
+    words = [Word(wire.word) for wire in cards.wires]
+    laid = laid_out(part, cards, words, is_dense(part))
     notes = [*part.remarks, *filter(None, [graph.memory])]
     caption = [*describe(graph), *tints.remarks, *notes]
-    keys = [*filter(None, [tints.scale]), *legend(laid.dealt.cards)]
+    keys = [*filter(None, [tints.scale]), *legend(laid.cards.cards)]
     room = laid.room
     texts = caption_width(caption)
     wide = round(max([NARROWEST, room.right - room.left, texts, *map(entry_width, keys)]))
     pen = Pen(MARGIN, 30)
     draw_caption(pen, caption)
     pen.dx = MARGIN + int(wide - room.right - room.left) // 2
-    pen.dy = 22 + LINE * len(caption) + ABOVE * any(one.tag for one in dealt.cards)
-    pen.dy -= round(room.top)
+    pen.dy = 22 + LINE * len(caption) + cards.above - round(room.top)
     for outline in reversed(laid.around):
         frames.draw(pen, outline)
-    draw_graph(pen, laid.dealt, laid.placed, words)
+    draw_graph(pen, laid.cards, laid.placed, words)
     pen.marks = list(tinted(pen.marks, tints.nodes))
     pen.dx, pen.dy = MARGIN, round(pen.dy + room.bottom + 20 * bool(keys))
     size = wide + 2 * MARGIN, pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
-    text = tree(graph, [*tints.remarks, *graph.closing], tints.lines)
+    lines = {node: tint.line for node, tint in tints.nodes.items()}
+    text = tree(graph, [*tints.remarks, *graph.closing], lines)
     return Drawing(*size, tuple(pen.marks), text, alt or alt_text(graph))
 
 
@@ -135,22 +141,22 @@ def for_slide(graph: Graph, is_lying: bool, is_short: bool = False) -> Drawing:
 
     Short cards have one line, and stand closer.
     """
-    part, dealt = fit(graph)
+    part, cards = fit(graph)
     if is_short:
-        dealt = deal(part, is_dense=True)
-    dealt = replace(dealt, cards=tuple(map(with_small_rest, dealt.cards)))
-    words = [Word(wire.word) for wire in dealt.wires]
-    laid = laid_out(part, dealt, words, is_short)
+        cards = make_cards(part, is_dense=True)
+    cards = replace(cards, cards=tuple(map(with_small_rest, cards.cards)))
+    words = [Word(wire.word) for wire in cards.wires]
+    laid = laid_out(part, cards, words, is_short)
     if is_lying:
-        laid = laid_on_side(dealt, words, TIGHT if is_short else LOOSE)
-    room = frames.Rect.around([laid.room, *rects(laid.dealt.cards, laid.placed)])
+        laid = laid_on_side(cards, words, is_short)
+    room = frames.Rect.around([laid.room, *rects(laid.cards.cards, laid.placed)])
     pen = Pen(round(SLIM - room.left), round(SLIM - room.top))
-    draw_graph(pen, dealt, laid.placed, words)
+    draw_graph(pen, cards, laid.placed, words)
     wide, high = round(room.right - room.left), round(room.bottom - room.top)
     return Drawing(wide + 2 * SLIM, high + 2 * SLIM, tuple(pen.marks), tree(graph), alt_text(graph))
 
 
-def laid_on_side(dealt: Cards, words: Sequence[Word], apart: float = LOOSE) -> Laid:
+def laid_on_side(cards: Cards, words: Sequence[Word], is_dense: bool = False) -> Laid:
     """Return cards with their places, the result at the right.
 
     A tag sticks out above the wires that come in, and needs no room beside them.
@@ -159,28 +165,28 @@ def laid_on_side(dealt: Cards, words: Sequence[Word], apart: float = LOOSE) -> L
     for nr, word in enumerate(words):
         if word.text or word.size:
             rooms[nr] = word.room[0] + BETWEEN, word.room[1]
-    placed = lying([one.size for one in dealt.cards], dealt.edges, rooms, apart)
-    return Laid(dealt, placed, (), frames.extent(placed, ()), is_lying=True)
+    boxes = [card.size for card in cards.cards]
+    placed = lying(boxes, cards.edges, rooms, TIGHT if is_dense else LOOSE)
+    return Laid(cards, placed, (), frames.extent(placed, ()), is_lying=True)
 
 
-def with_small_rest(one: Card) -> Card:
+def with_small_rest(card: Card) -> Card:
     """Return a card whose "Backward0" is small, as it is on slides."""
-    if one.kind != "operation" or (not one.lines and one.beside):
-        return one
-    return measured(replace(one, look="small"), one.device)
+    if card.kind != "operation" or (not card.lines and card.beside):
+        return card
+    return measured(replace(card, look="small"), card.device)
 
 
-def laid_out(part: Graph, dealt: Cards, words: Sequence[Word], has_short_cards: bool) -> Laid:
+def laid_out(part: Graph, cards: Cards, words: Sequence[Word], has_short_cards: bool) -> Laid:
     """Return the cards of a graph with their places, and the frames around them."""
-    framed = [framed_cards(frame, dealt) for frame in part.frames]
-    dealt, placed = arranged(dealt, words, has_short_cards, framed)
-    names = [frame.name for frame in part.frames]
+    framed = [framed_cards(frame, cards) for frame in part.frames]
+    cards, placed = arranged(cards, words, has_short_cards, framed)
     wires = []
     if framed:
-        for wire, curve in zip(dealt.wires, placed.curves, strict=True):
+        for wire, curve in zip(cards.wires, placed.curves, strict=True):
             wires.append((wire.source, wire.target, points_of(curve)))
-    around = frames.outlines(names, framed, rects(dealt.cards, placed), wires)
-    return Laid(dealt, placed, around, frames.extent(placed, around))
+    around = frames.outlines(part.frames, framed, rects(cards.cards, placed), wires)
+    return Laid(cards, placed, around, frames.extent(placed, around))
 
 
 def is_dense(graph: Graph) -> bool:
@@ -188,11 +194,11 @@ def is_dense(graph: Graph) -> bool:
     return len(graph.nodes) >= DENSE or any(node.folded for node in graph.nodes)
 
 
-def framed_cards(frame: Frame, dealt: Cards) -> frozenset[int]:
+def framed_cards(frame: Frame, cards: Cards) -> frozenset[int]:
     """Return the cards in a frame: of its nodes, of leaves drawn again, and stubs beside them."""
     members = set(frame.nodes)
-    for wire in dealt.wires:
-        node = dealt.cards[wire.target].node
+    for wire in cards.wires:
+        node = cards.cards[wire.target].node
         is_own = node is None or node in frame.nodes
         if is_own and wire.source in members:
             members.add(wire.target)
@@ -201,86 +207,88 @@ def framed_cards(frame: Frame, dealt: Cards) -> frozenset[int]:
 
 def rects(cards: Sequence[Card], placed: Placed) -> list[frames.Rect]:
     """Return the room that each card takes, its tag and the pile under it among it."""
-    found = []
-    for one, (x, y) in zip(cards, placed.centres, strict=True):
-        wide, high = one.size
+    taken = []
+    for card, (x, y) in zip(cards, placed.centres, strict=True):
+        wide, high = card.size
         left, top = x - wide / 2, y - high / 2
-        right = left + one.width + max(one.pile, one.overhang)
-        found.append(frames.Rect(left, top - ABOVE * bool(one.tag), right, top + high))
-    return found
+        right = left + card.width + max(card.pile, card.overhang)
+        taken.append(frames.Rect(left, top - ABOVE * bool(card.tag), right, top + high))
+    return taken
 
 
 def arranged(
-    dealt: Cards, words: Sequence[Word], has_short_cards: bool, framed: Framed = ()
+    cards: Cards, words: Sequence[Word], has_short_cards: bool, framed: Framed = ()
 ) -> tuple[Cards, Placed]:
     """Return cards and their places: along a spine in a dense graph that has one, else by `dot`."""
     rooms = {nr: word.room for nr, word in enumerate(words) if word.text or word.size}
-    if not has_short_cards or not dealt.cards:
-        return dealt, place(sizes(dealt), dealt.edges, rooms, LOOSE)
-    in_line = replace(dealt, cards=tuple(aligned(dealt.cards)))
+    if not has_short_cards or not cards.cards:
+        return cards, place(sizes(cards), cards.edges, rooms, LOOSE)
+    in_line = replace(cards, cards=tuple(aligned(cards.cards)))
     placed = along_spine(in_line, rooms, STRAIGHT, framed)
     if placed and placed.width <= WIDEST:
         return in_line, placed
     narrow = along_spine(in_line, rooms, NARROW, framed)
-    if narrow and len(dealt.cards) > FEW:  # so many hardly ever fit side by side
+    if narrow and len(cards.cards) > FEW:  # so many hardly ever fit side by side
         return in_line, narrow
-    spread = place(sizes(dealt), dealt.edges, rooms, LOOSE if framed else TIGHT)
+    spread = place(sizes(cards), cards.edges, rooms, LOOSE if framed else TIGHT)
     if narrow and spread.width > max(WIDEST, narrow.width):
         return in_line, narrow
-    return dealt, spread
+    return cards, spread
 
 
 def along_spine(
-    dealt: Cards, rooms: Mapping[int, tuple[int, int]], rules: Sequence[Rule], framed: Framed
+    cards: Cards, rooms: Mapping[int, tuple[int, int]], rules: Sequence[Rule], framed: Framed
 ) -> Placed | None:
     """Return the places of cards along a spine; None where they have none by these rules."""
-    boxes = [one.size for one in dealt.cards]
-    overhangs = [one.overhang for one in dealt.cards]
-    leaves = [nr for nr, one in enumerate(dealt.cards) if one.kind in ("leaf", "none")]
-    return spine(boxes, dealt.edges, rooms, overhangs, leaves, rules, framed)
+    boxes, overhangs, leaves = [], [], []
+    for nr, card in enumerate(cards.cards):
+        boxes.append(card.size)
+        overhangs.append(card.overhang)
+        if card.kind in ("leaf", "none"):
+            leaves.append(nr)
+    return spine(boxes, cards.edges, rooms, overhangs, leaves, rules, framed)
 
 
 def aligned(cards: Sequence[Card]) -> list[Card]:
     """Return cards for a spine: leaves equally wide, wires of operations coming in at the left."""
-    leaves = [old.width for old in cards if old.kind == "leaf"]
-    found = []
-    for old in cards:
-        if old.kind == "leaf":
-            found.append(replace(old, width=max(leaves)))
+    leaves = [card.width for card in cards if card.kind == "leaf"]
+    in_line = []
+    for card in cards:
+        if card.kind == "leaf":
+            in_line.append(replace(card, width=max(leaves)))
         else:
-            found.append(replace(old, inlet=min(TRUNK, old.width // 2)))
-    return found
+            in_line.append(replace(card, inlet=min(TRUNK, card.width // 2)))
+    return in_line
 
 
 def fit(
-    graph: Graph, tints: Mapping[int, Tint] | None = None, has_capsules: bool = False
+    graph: Graph, tints: NodeTints | None = None, has_capsules: bool = False
 ) -> tuple[Graph, Cards]:
     """Return the part of a graph nearest to its roots that is laid out in a second or two."""
     count = min(len(graph.nodes), MOST_CARDS)
     while True:
         part = graph.head(count)
-        dealt = deal(part, is_dense(part), tints)
-        if count <= 1 or is_drawable(dealt, has_capsules):
-            return part, dealt
-        over = len(dealt.cards) - MOST_CARDS
+        cards = make_cards(part, is_dense(part), tints)
+        if count <= 1 or is_drawable(cards, has_capsules):
+            return part, cards
+        over = len(cards.cards) - MOST_CARDS
         count = count - over if 0 < over < count // 4 else count * 3 // 4
 
 
-def is_drawable(dealt: Cards, has_capsules: bool) -> bool:
+def is_drawable(cards: Cards, has_capsules: bool) -> bool:
     """Say whether cards and wires are few enough to be laid out."""
-    if len(dealt.cards) > MOST_CARDS:
-        return False
-    has_words = has_capsules or any(wire.word for wire in dealt.wires)
-    return work(len(dealt.cards), dealt.edges, has_words) <= MOST_WORK
+    has_words = has_capsules or any(wire.word for wire in cards.wires)
+    count = len(cards.cards)
+    return count <= MOST_CARDS and work(count, cards.edges, has_words) <= MOST_WORK
 
 
-def deal(graph: Graph, is_dense: bool = False, tints: Mapping[int, Tint] | None = None) -> Cards:
+def make_cards(graph: Graph, is_dense: bool = False, tints: NodeTints | None = None) -> Cards:
     """Make the cards and wires of a graph; stubs and repeated leaves come last."""
     uses = Counter(edge.target for edge in graph.edges)
     places = devices(graph)
     cards = []
     for nr, node in enumerate(graph.nodes):
-        cards.append(card(node, nr, uses[nr], places.get(home(node)), is_dense))
+        cards.append(node_card(node, nr, uses[nr], places.get(home(node)), is_dense))
     for nr, tint in (tints or {}).items():
         if nr < len(cards):
             cards[nr] = with_tint(cards[nr], tint, is_dense)
@@ -333,13 +341,13 @@ def crossing(source: Card, target: Card) -> str:
     return f"{source.device.name} → {target.device.name}"
 
 
-def sizes(dealt: Cards) -> list[tuple[int, int]]:
+def sizes(cards: Cards) -> list[tuple[int, int]]:
     """Return the room of every card; a tag sticks out, so its card gets as much on both sides."""
-    found = []
-    for one in dealt.cards:
-        wide, high = one.size
-        found.append((max(one.width + 2 * one.overhang, wide), high))
-    return found
+    boxes = []
+    for card in cards.cards:
+        wide, high = card.size
+        boxes.append((max(card.width + 2 * card.overhang, wide), high))
+    return boxes
 
 
 def draw_caption(pen: Pen, lines: Sequence[str]) -> None:
@@ -353,16 +361,16 @@ def caption_width(lines: Sequence[str]) -> int:
     return max([0, *[width(text, TITLE, bold=True) for text in lines[:1]], *notes])
 
 
-def draw_graph(pen: Pen, dealt: Cards, placed: Placed, words: Sequence[Word]) -> None:
+def draw_graph(pen: Pen, cards: Cards, placed: Placed, words: Sequence[Word]) -> None:
     """Draw wires first and cards on top of them."""
-    for nr, wire in enumerate(dealt.wires):
+    for nr, wire in enumerate(cards.wires):
         pen.owner = Owner("edge", wire.edge)
-        draw_wire(pen, placed.curves[nr], dealt.cards[wire.target].device)
+        draw_wire(pen, placed.curves[nr], cards.cards[wire.target].device)
         if words[nr].text:
             draw_word(pen, words[nr], *nearest(placed.curves[nr], placed.labels[nr]))
     pen.owner = None
-    for one, centre in zip(dealt.cards, placed.centres, strict=True):
-        draw_card(pen, one, *centre)
+    for card, centre in zip(cards.cards, placed.centres, strict=True):
+        draw_card(pen, card, *centre)
 
 
 def draw_wire(pen: Pen, curve: Sequence[Point], goal: Device | None) -> None:
@@ -387,11 +395,9 @@ def arrow(curve: Sequence[Point]) -> list[Point]:
     (bx, by), (x, y) = curve[-2], curve[-1]
     length = max(((x - bx) ** 2 + (y - by) ** 2) ** 0.5, 1e-6)
     dx, dy = (x - bx) / length, (y - by) / length
-    return [
-        (x, y),
-        (x - 8 * dx + 4 * dy, y - 8 * dy - 4 * dx),
-        (x - 8 * dx - 4 * dy, y - 8 * dy + 4 * dx),
-    ]
+    left = x - 8 * dx + 4 * dy, y - 8 * dy - 4 * dx
+    right = x - 8 * dx - 4 * dy, y - 8 * dy + 4 * dx
+    return [(x, y), left, right]
 
 
 def nearest(curve: Sequence[Point], label: Point, is_lying: bool = False) -> Point:
@@ -424,14 +430,16 @@ WEIGHTS = tuple([weights(step / 16) for step in range(17)])
 
 def describe(graph: Graph) -> list[str]:
     """Say what the picture shows, and which tensors have no graph, once for each reason."""
+    named: list[str] = []
     without: dict[str, list[str]] = {}
     for root in graph.roots:
+        names = named
         if root.node is None:
-            without.setdefault(root.reason, []).append(root_name(root))
+            names = without.setdefault(root.reason, [])
+        names.append(root_name(root))
     without_graph: list[str] = []
     for reason, names in without.items():
         without_graph += no_graph(names, reason)
-    named = [root_name(root) for root in graph.roots if root.node is not None]
     title = visible(", ".join(named), LONGEST_NAMES)
     if not title:
         return without_graph

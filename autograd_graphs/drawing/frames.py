@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from autograd_graphs.data import Frame
 from autograd_graphs.drawing.display_list import Pen
 from autograd_graphs.drawing.layout import Placed, Point
 from autograd_graphs.drawing.palette import SMALL
@@ -18,8 +20,7 @@ LONGEST = 50  # characters of a name
 Wire = tuple[int, int, Sequence[Point]]  # from card to card, by points on it
 
 
-@dataclass(frozen=True, slots=True)
-class Rect:
+class Rect(NamedTuple):
     """Hold a rectangle by its edges, px."""
 
     left: float
@@ -30,12 +31,8 @@ class Rect:
     @classmethod
     def around(cls, rects: Sequence[Rect]) -> Rect:
         """Return the room that all of them take."""
-        return cls(
-            min(rect.left for rect in rects),
-            min(rect.top for rect in rects),
-            max(rect.right for rect in rects),
-            max(rect.bottom for rect in rects),
-        )
+        lefts, tops, rights, bottoms = zip(*rects, strict=True)
+        return cls(min(lefts), min(tops), max(rights), max(bottoms))
 
     def meets(self, other: Rect) -> bool:
         is_beside = self.right <= other.left or other.right <= self.left
@@ -59,51 +56,53 @@ class Outline:
 
 
 def outlines(
-    names: Sequence[str], frames: Sequence[frozenset[int]], rects: Rects, wires: Sequence[Wire]
+    frames: Sequence[Frame], framed: Sequence[frozenset[int]], rects: Rects, wires: Sequence[Wire]
 ) -> list[Outline]:
     """Return where frames, outer ones first, go round cards and lie across no other card."""
-    found: dict[frozenset[int], Outline] = {}
-    by_size = sorted(zip(names, frames, strict=True), key=lambda pair: len(pair[1]))
-    for name, members in by_size:
+    around: dict[frozenset[int], Outline] = {}
+    by_size = sorted(zip(frames, framed, strict=True), key=lambda pair: len(pair[1]))
+    for frame, members in by_size:
         if not members:
             continue
-        inner = [one.rect for cards, one in found.items() if cards <= members]
-        made = outline(name, [rects[card] for card in members], inner, within(wires, members))
-        made = replace(made, start=free_start(made, wires))
-        others = [rect for card, rect in enumerate(rects) if card not in members]
-        others += [one.rect for cards, one in found.items() if not cards <= members]
+        inner, others = [], [rect for card, rect in enumerate(rects) if card not in members]
+        for cards, smaller in around.items():
+            if cards <= members:
+                inner.append(smaller.rect)
+            else:
+                others.append(smaller.rect)
+        made = outline(frame.name, [rects[card] for card in members], inner, within(wires, members))
         if not any(map(made.rect.meets, others)):
-            found[members] = made
-    return list(found.values())
+            around[members] = replace(made, start=free_start(made, wires))
+    return list(around.values())
 
 
 def within(wires: Sequence[Wire], members: frozenset[int]) -> list[Point]:
     """Return the points of the wires that join two cards of a frame."""
-    found: list[Point] = []
+    points_within: list[Point] = []
     for source, target, points in wires:
         if source in members and target in members:
-            found += points
-    return found
+            points_within += points
+    return points_within
 
 
 def outline(name: str, cards: Rects, inner: Rects, points: Sequence[Point]) -> Outline:
     """Return a frame around cards, the frames and the wires in it."""
     name = ending(name, LONGEST)
     room = Rect.around([*cards, *inner, *[Rect(x, y, x, y) for x, y in points]])
-    start = min(rect.left for rect in cards) + RIGHT_OF_WIRES
+    start = Rect.around(cards).left + RIGHT_OF_WIRES
     right = max(start + name_width(name), room.right + PAD)
     return Outline(name, Rect(room.left - PAD, room.top - HEAD, right, room.bottom + PAD), start)
 
 
-def free_start(one: Outline, wires: Sequence[Wire]) -> float:
+def free_start(outline: Outline, wires: Sequence[Wire]) -> float:
     """Return where on the border a name lies on no wire, if there is such a place."""
-    rect, wide = one.rect, name_width(one.name)
-    for start in (one.start, rect.left + 2 * PAD, rect.right - wide - 2 * PAD):
+    rect, wide = outline.rect, name_width(outline.name)
+    for start in (outline.start, rect.left + 2 * PAD, rect.right - wide - 2 * PAD):
         room = Rect(start, rect.top, start + wide, rect.top + HEAD)
         is_free = not any(any(map(room.covers, points)) for _, _, points in wires)
         if rect.left < start and room.right < rect.right and is_free:
             return start
-    return one.start
+    return outline.start
 
 
 def name_width(name: str) -> int:
@@ -111,15 +110,16 @@ def name_width(name: str) -> int:
     return width(name, SMALL, bold=True) + 10
 
 
-def draw(pen: Pen, one: Outline) -> None:
+def draw(pen: Pen, outline: Outline) -> None:
     """Draw a frame; its name interrupts the border."""
-    rect, high = one.rect, HEAD - BORDER
+    rect, high = outline.rect, HEAD - BORDER
     size = rect.right - rect.left, rect.bottom - rect.top - high
     pen.rect("frame", rect.left, rect.top + high, *size, 10)
-    pen.rect("ground", one.start, rect.top, name_width(one.name), 2 * high, 2)
-    pen.write("framed", one.start + 5, rect.top + high + 5, (one.name, ""))
+    pen.rect("ground", outline.start, rect.top, name_width(outline.name), 2 * high, 2)
+    pen.write("framed", outline.start + 5, rect.top + high + 5, (outline.name, ""))
 
 
-def extent(placed: Placed, found: Sequence[Outline]) -> Rect:
+def extent(placed: Placed, around: Sequence[Outline]) -> Rect:
     """Return the rectangle around a layout and its frames."""
-    return Rect.around([Rect(0, 0, placed.width, placed.height), *[one.rect for one in found]])
+    rects = [outline.rect for outline in around]
+    return Rect.around([Rect(0, 0, placed.width, placed.height), *rects])

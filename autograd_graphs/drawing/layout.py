@@ -66,18 +66,15 @@ def place(
 def lying(boxes: Boxes, edges: Edges, labels: Rooms, apart: float = LOOSE) -> Placed:
     """Lay out as `place` does, and turn it on its side: what was on top is at the right."""
     turned = {nr: (high, wide) for nr, (wide, high) in labels.items()}
-    found = place([(high, wide) for wide, high in boxes], edges, turned, apart, STACKED)
+    upright = place([(high, wide) for wide, high in boxes], edges, turned, apart, STACKED)
 
     def on_its_side(point: Point) -> Point:
-        return found.height - point[1], point[0]
+        return upright.height - point[1], point[0]
 
-    return Placed(
-        found.height,
-        found.width,
-        tuple(map(on_its_side, found.centres)),
-        tuple(tuple(map(on_its_side, curve)) for curve in found.curves),
-        {nr: on_its_side(point) for nr, point in found.labels.items()},
-    )
+    centres = tuple(map(on_its_side, upright.centres))
+    curves = tuple([tuple(map(on_its_side, curve)) for curve in upright.curves])
+    words = {nr: on_its_side(point) for nr, point in upright.labels.items()}
+    return Placed(upright.height, upright.width, centres, curves, words)
 
 
 def _boxes(boxes: Boxes) -> list[str]:
@@ -97,15 +94,11 @@ def _read(answer: dict, labels: Mapping[int, object]) -> Placed:
         x, y = text.split(",")
         return float(x), height - float(y)
 
-    centres = {int(box["name"]): point(box["pos"]) for box in answer["objects"]}
-    edges = {int(edge["id"]): edge for edge in answer.get("edges", ())}
-    return Placed(
-        width,
-        height,
-        tuple(centres[nr] for nr in range(len(centres))),
-        tuple(tuple(map(point, edges[nr]["pos"].split())) for nr in range(len(edges))),
-        {nr: point(edges[nr]["lp"]) for nr in labels},
-    )
+    boxes = sorted(answer["objects"], key=lambda box: int(box["name"]))
+    edges = sorted(answer.get("edges", ()), key=lambda edge: int(edge["id"]))
+    centres = tuple([point(box["pos"]) for box in boxes])
+    curves = tuple([tuple(map(point, edge["pos"].split())) for edge in edges])
+    return Placed(width, height, centres, curves, {nr: point(edges[nr]["lp"]) for nr in labels})
 
 
 def work(boxes: int, edges: Edges, labelled: bool = False) -> int:

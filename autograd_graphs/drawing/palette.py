@@ -59,6 +59,11 @@ def _words(fill: str, size: int = SMALL, **more: str) -> dict[str, str]:
     return look
 
 
+def _numbered(name: str, colours: tuple[str, ...]) -> dict[str, str]:
+    """Return colours by a name and their number, from 1."""
+    return {f"{name}{nr}": colour for nr, colour in enumerate(colours, start=1)}
+
+
 def _label(fill: str) -> dict[str, str]:
     return _words(fill, TITLE, font_weight="650", text_anchor="middle")
 
@@ -147,8 +152,6 @@ ON: dict[str, dict[str, str]] = {}
 for _nr in range(1, len(PLACES) + 1):
     ON[f"bar on{_nr}"] = ON[f"arrow on{_nr}"] = _shape(f"{{on{_nr}}}")
     ON[f"edge on{_nr}"] = _shape("none", f"{{on{_nr}}}", 2.2)
-_ON_LIGHT = {f"on{nr}": colour for nr, colour in enumerate(PLACES, 1)}
-_ON_DARK = {f"on{nr}": colour for nr, colour in enumerate(PLACES_DARK, 1)}
 
 
 # How large a gradient was, as the fill of a card, from little to much: only in pictures, as above.
@@ -179,8 +182,8 @@ for _nr in range(LEVELS + 1):
             _own = (STYLE[_kind]["stroke"], float(STYLE[_kind]["stroke-width"]))
             _fill = f"{{heat{_nr}}}" if _nr else STYLE[_kind]["fill"]
             TINT[f"{_kind} tint{_nr}{_rim}"] = _shape(_fill, *(_look or _own))
-_HEAT_LIGHT = {f"heat{nr}": colour for nr, colour in enumerate(HEAT, 1)}
-_HEAT_DARK = {f"heat{nr}": colour for nr, colour in enumerate(HEAT_DARK, 1)}
+_SCALES = _numbered("on", PLACES) | _numbered("heat", HEAT)
+_SCALES_DARK = _numbered("on", PLACES_DARK) | _numbered("heat", HEAT_DARK)
 
 
 def attributes(role: str, state: str = "", palette: dict[str, str] = LIGHT) -> dict[str, str]:
@@ -189,8 +192,5 @@ def attributes(role: str, state: str = "", palette: dict[str, str] = LIGHT) -> d
     style = ON.get(key) or TINT.get(key) or STYLE.get(key, STYLE.get(role))
     if style is None:
         raise KeyError(f"Nothing is drawn as {key.strip()!r}.")
-    if palette is DARK:
-        colours = palette | _ON_DARK | _HEAT_DARK
-    else:
-        colours = palette | _ON_LIGHT | _HEAT_LIGHT
+    colours = palette | (_SCALES_DARK if palette is DARK else _SCALES)
     return {name: value.format(**colours) for name, value in style.items()}

@@ -76,14 +76,16 @@ def spine(
     `leaves` the boxes that stand aside, `frames` those around which a frame goes.
     """
     ways = Ways.of(len(boxes), edges, leaves)
-    found: list[Placing] = []
+    placings: list[Placing] = []
     for rule in rules:
         plan = planned(ways, edges, rule, frames)
         if plan is not None:
-            found.append(Placing(plan, boxes, edges, rooms, overhangs))
-            if found[-1].width <= WIDEST:
+            placings.append(Placing(plan, boxes, edges, rooms, overhangs))
+            if placings[-1].width <= WIDEST:
                 break
-    return min(found, key=lambda one: one.width).placed() if found else None
+    if not placings:
+        return None
+    return min(placings, key=lambda placing: placing.width).placed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +122,12 @@ def planned(
 def side_branches(below: Heads, edges: Edges, depth: Sequence[int], rule: Rule) -> set[int]:
     """Return the boxes that may stand aside: small branches, nothing in them used twice."""
     uses = Counter(head for _, head in edges)
-    found: set[int] = set()
+    aside: set[int] = set()
     for box in sorted(range(len(below)), key=lambda box: depth[box]):
         is_small = depth[box] <= rule.depth and len(below[box]) <= rule.breadth
-        if uses[box] == 1 and is_small and found.issuperset(below[box]):
-            found.add(box)
-    return found
+        if uses[box] == 1 and is_small and aside.issuperset(below[box]):
+            aside.add(box)
+    return aside
 
 
 def longest_way(below: Heads, depth: Sequence[int], leaves: Collection[int]) -> list[int]:
@@ -147,19 +149,19 @@ def longest_way(below: Heads, depth: Sequence[int], leaves: Collection[int]) -> 
 
 def in_order(below: Heads, boxes: Collection[int]) -> list[int]:
     """Return boxes so that each stands above those below it, and a branch stays together."""
-    found: list[int] = []
+    upward: list[int] = []
     met: set[int] = set()
     used = set().union(*[below[box] for box in boxes])
     waiting = [(box, False) for box in sorted(boxes) if box not in used]
     while waiting:
         box, is_done = waiting.pop()
         if is_done:
-            found.append(box)
+            upward.append(box)
         elif box not in met:
             met.add(box)
             waiting.append((box, True))
             waiting += [(head, False) for head in reversed(below[box]) if head in boxes]
-    return found[::-1]
+    return upward[::-1]
 
 
 def give_room(plan: Plan, frames: Sequence[Collection[int]]) -> None:
@@ -229,7 +231,7 @@ class Placing:
     ) -> None:
         self.plan, self.boxes, self.edges, self.rooms = plan, boxes, edges, rooms
         self.overhangs = overhangs
-        self.lane = max([LANE, *[self.word(nr) + 6 for nr in plan.lanes]])
+        self.lane = max([LANE - 6, *map(self.word, plan.lanes)]) + 6
         inlet = min(TRUNK, *[boxes[box][0] // 2 for box in plan.spine])
         widest = max([0, *map(self.word, plan.straight)])
         self.left = max(0, (widest + 1) // 2 - inlet)
@@ -239,7 +241,7 @@ class Placing:
         self.trunk = self.left + inlet
         self.x = self.across()
         self.y = self.down()
-        self.width = max(self.x[nr] + box[0] / 2 for nr, box in enumerate(boxes))
+        self.width = max(map(self.right, range(len(boxes))))
         self.in_column: dict[int, list[tuple[int, int]]] = {}
         for box, row in sorted(plan.rows.items(), key=lambda item: item[1]):
             self.in_column.setdefault(plan.columns[box], []).append((row, box))
@@ -265,11 +267,11 @@ class Placing:
         """Return the column of each box: what nothing follows stands in the last."""
         last = max(self.plan.columns.values())
         tails = {tail for tail, _ in self.edges}
-        found = [last] * len(self.boxes)
+        columns = [last] * len(self.boxes)
         for box, column in self.plan.columns.items():
             if column == 0 or box in tails:
-                found[box] = column
-        return found
+                columns[box] = column
+        return columns
 
     def down(self) -> list[float]:
         """Return the height of each box: rows as near as their cards and words allow."""
@@ -303,11 +305,15 @@ class Placing:
         return APART if self.overhangs[box] else NEAR
 
     def placed(self) -> Placed:
-        ways = list(map(self.way, range(len(self.edges))))
-        high = max(self.y[nr] + box[1] / 2 for nr, box in enumerate(self.boxes))
-        curves = tuple(curve for curve, _ in ways)
-        labels = {nr: ways[nr][1] for nr in self.rooms}
-        return Placed(self.width, high, tuple(zip(self.x, self.y, strict=True)), curves, labels)
+        curves, labels = [], {}
+        for nr in range(len(self.edges)):
+            curve, label = self.way(nr)
+            curves.append(curve)
+            if nr in self.rooms:
+                labels[nr] = label
+        high = max(map(self.bottom, range(len(self.boxes))))
+        centres = tuple(zip(self.x, self.y, strict=True))
+        return Placed(self.width, high, centres, tuple(curves), labels)
 
     def way(self, nr: int) -> tuple[tuple[Point, ...], Point]:
         """Return the curve of an edge, and where its words stand."""

@@ -108,15 +108,16 @@ def grouped(rules: dict[str, list[str]]) -> str:
 @cache
 def look_of(role: str, state: str = "") -> str:
     """Return the look of a role in CSS: in the light, "|", in the dark."""
-    return "|".join([declarations(attributes(role, state, theme)) for theme in (LIGHT, DARK)])
+    light, dark = attributes(role, state, LIGHT), attributes(role, state, DARK)
+    return f"{declarations(light)}|{declarations(dark)}"
 
 
 def declarations(look: dict[str, str]) -> str:
-    found = []
+    rules = []
     for name, value in look.items():
         unit = "px" if name in IN_PX else ""
-        found.append(f"{name}:{value}{unit}")
-    return ";".join(found)
+        rules.append(f"{name}:{value}{unit}")
+    return ";".join(rules)
 
 
 @cache

@@ -51,8 +51,8 @@ class Scale:
     @property
     def room(self) -> int:
         """Return the px that it takes in the legend."""
-        ends = [width(text, SMALL) + TICK for text in self.texts]
-        return sum(ends) + TICK + SWATCH * LEVELS + 18
+        low, high = self.texts
+        return width(low, SMALL) + width(high, SMALL) + 3 * TICK + SWATCH * LEVELS + 18
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -91,19 +91,14 @@ class Tints:
     scale: Scale | None = None
     remarks: tuple[str, ...] = ()
 
-    @property
-    def lines(self) -> dict[int, str]:
-        """Return what the text tree says of each node."""
-        return {node: tint.line for node, tint in self.nodes.items()}
-
 
 def scale_of(values: Iterable[float]) -> Scale | None:
     """Return the scale over values above 0; None where there are none."""
-    told = [value for value in values if 0 < value < math.inf]
-    if not told:
+    positive = [value for value in values if 0 < value < math.inf]
+    if not positive:
         return None
-    low = min(min(told), max(told) / LEAST)
-    return Scale(low or min(told), max(told))  # a tenth of the least float there is, is 0
+    low = min(min(positive), max(positive) / LEAST)
+    return Scale(low or min(positive), max(positive))  # a tenth of the least float there is, is 0
 
 
 def badge_width(text: str) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autograd_graphs.data import Gradient, Span
-from autograd_graphs.drawing.bare import Bare
 from autograd_graphs.drawing.display_list import Drawing
+from autograd_graphs.drawing.for_player import PlayerPicture
 
 What = str | Gradient | None
 
@@ -108,7 +108,7 @@ class Scene:
     None where that is too wide.
     """
 
-    picture: Bare
+    picture: PlayerPicture
     turns: tuple[Turn, ...]
     flows: tuple[EdgeFlow, ...]
     stops: tuple[Stop, ...]
@@ -117,7 +117,7 @@ class Scene:
     names: tuple[str, ...] = ()
     text: str = ""
     stopped_at: int | None = None
-    lying: Bare | None = None
+    lying: PlayerPicture | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from autograd_graphs.data import Gradient, Span
-from autograd_graphs.drawing.bare import Bare, Line
 from autograd_graphs.drawing.devices import Device
 from autograd_graphs.drawing.diagram import arrow
 from autograd_graphs.drawing.display_list import Mark, Runs, path_data, points_data
+from autograd_graphs.drawing.for_player import Line, PlayerPicture
 from autograd_graphs.playing.backward_film import BackwardFilm, Cell, Moment, Scene, Turn, What
 from autograd_graphs.playing.equations import brief, shape
 from autograd_graphs.recording.health import health_of
@@ -115,7 +115,7 @@ class Encoder:
             data["stops"] = flat((stop.first, stop.last, stop.moment) for stop in scene.stops)
         return data
 
-    def drawn(self, picture: Bare, scene: Scene) -> dict:
+    def drawn(self, picture: PlayerPicture, scene: Scene) -> dict:
         return {
             "size": [picture.width, picture.height],
             "marks": self.marks(picture.marks, picture.drawn),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograd_graphs.data import Edge, Gradient, Graph, Node, SavedTensor, TensorInfo, line, tree
-from autograd_graphs.drawing.bare import Room, Size, bare, on_its_side
+from autograd_graphs.drawing.for_player import Reserve, Size, on_its_side, player_picture
 from autograd_graphs.drawing.palette import TITLE
 from autograd_graphs.playing.backward_film import EdgeFlow, Scene, Stop, Turn, What
 from autograd_graphs.playing.equations import Equations, is_unknown, number_of, seen, shape, single
@@ -49,9 +49,9 @@ class Stage:
                 capsules[nr] = room(flow.carried)
         entries = {node: room(what) for node, what in starts}
         slots = {nr: max(map(wide, turn.slot)) for nr, turn in enumerate(turns) if turn.slot}
-        kept, room_kept = self.keeping(), Room(capsules, entries, slots)
+        kept, reserve = self.keeping(), Reserve(capsules, entries, slots)
         return Scene(
-            bare(kept, room_kept),
+            player_picture(kept, reserve),
             turns,
             flows,
             self.stops(summary),
@@ -60,7 +60,7 @@ class Stage:
             tuple(map(line, self.graph.nodes)),
             tree(self.graph),
             self.box_of.get(self.trace.stopped_at),
-            on_its_side(kept, room_kept) if self.last else None,
+            on_its_side(kept, reserve) if self.last else None,
         )
 
     def keeping(self) -> Graph:

@@ -12,8 +12,8 @@ from autograd_graphs.drawing.diagram import (
     LINE,
     Cards,
     caption_width,
-    deal,
     describe,
+    make_cards,
     sizes,
 )
 from autograd_graphs.drawing.layout import Placed, place
@@ -67,7 +67,7 @@ def poses(states: Sequence[State], is_dense: bool) -> list[Pose]:
 
 def cards_of(graph: Graph, is_dense: bool) -> Cards:
     """Return cards and wires, dense or not; leaves have two lines in both, which is narrower."""
-    chosen, tall = deal(graph, is_dense), deal(graph)
+    chosen, tall = make_cards(graph, is_dense), make_cards(graph)
     cards = list(chosen.cards)
     for nr, card in enumerate(tall.cards):
         if card.kind == "leaf":

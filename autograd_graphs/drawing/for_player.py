@@ -10,23 +10,24 @@ from dataclasses import dataclass, replace
 
 from autograd_graphs.data import Graph
 from autograd_graphs.drawing import frames
-from autograd_graphs.drawing.cards import ABOVE, Card, Rows, draw_card, legend, line_width, measured
+from autograd_graphs.drawing.cards import Card, Rows, draw_card, legend, line_width, measured
 from autograd_graphs.drawing.devices import Device
 from autograd_graphs.drawing.diagram import (
     CAPSULE,
     Cards,
     Laid,
+    Wire,
     Word,
     alt_text,
-    deal,
     draw_word,
     fit,
     laid_on_side,
     laid_out,
+    make_cards,
     nearest,
 )
 from autograd_graphs.drawing.display_list import Mark, Owner, Pen
-from autograd_graphs.drawing.layout import LOOSE, TIGHT, Placed, Point
+from autograd_graphs.drawing.layout import Placed, Point
 
 EDGE = 10  # px around everything
 CLOSER = 12  # px by which a capsule may come closer to what is beside it
@@ -44,7 +45,7 @@ Box = tuple[int, int, int, int]  # x, y of the upper left corner, width, height;
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Reserve:
     """Hold the room that has to be kept, px: of capsules by the number of their edge, of what
     enters roots from above, and the width of the slots of `.grad`, by that of the node.
     """
@@ -76,7 +77,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Bare:
+class PlayerPicture:
     """Hold a picture without words around it; `corners` are where the badge of a node stands."""
 
     width: int
@@ -90,32 +91,34 @@ class Bare:
     drawn: int
 
 
-def bare(graph: Graph, room: Room) -> Bare:
+def player_picture(graph: Graph, reserve: Reserve) -> PlayerPicture:
     """Return the picture of a graph with some room kept.
 
     A small graph has cards of several lines where that fits a player's pane, a larger one only
     leaves of two lines, or none.
     """
-    part, _ = fit(graph, has_capsules=bool(room.capsules))
-    found = []
+    part, _ = fit(graph, has_capsules=bool(reserve.capsules))
+    pictures = []
     for has_long_cards, has_tall_leaves in forms(part):
-        dealt = dealt_for(part, room.slots, has_long_cards, has_tall_leaves)
-        found.append(drawn(part, dealt, room, not has_long_cards))
-        if overflow(found[-1]) <= 1:
-            return found[-1]
-    return min(found, key=overflow)
+        cards = cards_with_slots(part, reserve.slots, has_long_cards, has_tall_leaves)
+        pictures.append(drawn(part, cards, reserve, not has_long_cards))
+        if overflow(pictures[-1]) <= 1:
+            break
+    return min(pictures, key=overflow)
 
 
-def on_its_side(graph: Graph, room: Room) -> Bare | None:
+def on_its_side(graph: Graph, reserve: Reserve) -> PlayerPicture | None:
     """Return the picture with its result at the right; None where that would be too wide."""
     if len(graph.nodes) > FEW or any(node.folded for node in graph.nodes):
         return None
-    dealt = dealt_for(graph, room.slots, True, True)
-    found = drawn(graph, dealt, room, False, is_lying=True)
-    if found.width > LARGE:
-        dealt = dealt_for(graph, room.slots, False, True)
-        found = drawn(graph, dealt, room, True, is_lying=True)
-    return found if found.width <= FLAT[0] and found.height <= FLAT[1] else None
+    for has_long_cards in (True, False):
+        cards = cards_with_slots(graph, reserve.slots, has_long_cards, True)
+        picture = drawn(graph, cards, reserve, not has_long_cards, is_lying=True)
+        if picture.width <= LARGE:
+            break
+    if picture.width > FLAT[0] or picture.height > FLAT[1]:
+        return None
+    return picture
 
 
 def forms(part: Graph) -> list[tuple[bool, bool]]:
@@ -128,35 +131,38 @@ def forms(part: Graph) -> list[tuple[bool, bool]]:
     return [(True, True), (False, True), (False, False)]
 
 
-def overflow(picture: Bare) -> float:
+def overflow(picture: PlayerPicture) -> float:
     """Return by how much a picture has to shrink to fit the pane."""
     return max(picture.width / PANE[0], picture.height / PANE[1])
 
 
-def dealt_for(
+def cards_with_slots(
     part: Graph, slots: Mapping[int, int], has_long_cards: bool, has_tall_leaves: bool
 ) -> Cards:
     """Return cards and wires, the cards with room for every `.grad` that will be seen."""
-    dealt = wanted(deal(part, not has_long_cards))
-    tall = dealt
+    cards = tall = wanted(make_cards(part, not has_long_cards))
     if has_long_cards != has_tall_leaves:
-        tall = wanted(deal(part, not has_tall_leaves))
-    cards = []
-    for one, other in zip(dealt.cards, tall.cards, strict=True):
-        own = other if one.kind == "leaf" else one
-        cards.append(roomy(own, slots.get(own.node, 0)))
-    return replace(dealt, cards=tuple(cards))
+        tall = wanted(make_cards(part, not has_tall_leaves))
+    roomier = []
+    for card, tall_card in zip(cards.cards, tall.cards, strict=True):
+        if card.kind == "leaf":
+            card = tall_card
+        roomier.append(roomy(card, slots.get(card.node, 0)))
+    return replace(cards, cards=tuple(roomier))
 
 
-def wanted(dealt: Cards) -> Cards:
+def wanted(cards: Cards) -> Cards:
     """Return cards and wires without those that say that no gradient is wanted."""
-    places = [nr for nr, one in enumerate(dealt.cards) if one.kind != "none"]
-    number = {old: new for new, old in enumerate(places)}
+    kept, number = [], {}
+    for nr, card in enumerate(cards.cards):
+        if card.kind != "none":
+            number[nr] = len(kept)
+            kept.append(card)
     wires = []
-    for wire in dealt.wires:
+    for wire in cards.wires:
         if wire.target in number:
             wires.append(replace(wire, source=number[wire.source], target=number[wire.target]))
-    return Cards(tuple([dealt.cards[nr] for nr in places]), tuple(wires))
+    return Cards(tuple(kept), tuple(wires))
 
 
 def roomy(card: Card, slot: int) -> Card:
@@ -166,9 +172,8 @@ def roomy(card: Card, slot: int) -> Card:
         card = replace(card, rest="", look="faint")
     card = replace(card, beside=beside, lines=tuple(lines))
     if card.kind == "leaf" and lines:
-        wide = max([card.width, *[line_width(line) + LEAF_SIDES for line in lines]])
-        slots = [row.slot for row in card.rows if row.part]
-        return replace(card, width=wide, slot=max(slots, default=0))
+        wide = max([card.width - LEAF_SIDES, *map(line_width, lines)]) + LEAF_SIDES
+        return replace(card, width=wide, slot=measured(card, card.device).slot)
     if card.kind == "leaf":
         return replace(measured(card, card.device), width=measured(card, card.device).width + 8)
     if card.kind in ("operation", "folded"):
@@ -177,57 +182,49 @@ def roomy(card: Card, slot: int) -> Card:
 
 
 def with_room(line: Rows, slot: int) -> Rows:
-    rows = list(line)
-    for nr, row in enumerate(rows):
-        if row.part == "grad":
-            rows[nr] = replace(row, room=slot)
-    return tuple(rows)
+    return tuple([replace(row, room=slot) for row in line])
 
 
-def drawn(part: Graph, dealt: Cards, kept: Room, is_dense: bool, is_lying: bool = False) -> Bare:
+def drawn(
+    part: Graph, cards: Cards, reserve: Reserve, is_dense: bool, is_lying: bool = False
+) -> PlayerPicture:
     """Return the picture of cards and wires."""
-    starts = kept.starts
-    words = [room_of(dealt, nr, kept.capsules) for nr in range(len(dealt.wires))]
-    laid = laid_out(part, dealt, words, is_dense)
+    starts = reserve.starts
+    words = [word_on(wire, reserve.capsules) for wire in cards.wires]
+    laid = laid_out(part, cards, words, is_dense)
     if is_lying:
-        laid = laid_on_side(dealt, words, TIGHT if is_dense else LOOSE)
-    room = around_capsules(laid, kept.capsules)
+        laid = laid_on_side(cards, words, is_dense)
+    room = around_capsules(laid, reserve.capsules)
     pen = Pen(EDGE - round(room.left), EDGE - round(room.top))
-    above = starts and not is_lying
-    pen.dy += ENTERS if above else ABOVE * any(one.tag for one in dealt.cards)
+    pen.dy += ENTERS if starts and not is_lying else cards.above
     for outline in reversed(laid.around):
         frames.draw(pen, outline)
-    lines = draw_lines(pen, laid, words, kept.capsules)
-    slots = draw_cards(pen, laid.dealt, laid.placed)
+    lines = draw_lines(pen, laid, words, reserve.capsules)
+    slots = draw_cards(pen, laid.cards, laid.placed)
     lines += entries(pen, laid, starts)
     width = round(room.right - room.left) + 2 * EDGE
     if is_lying:
         width += max([FLIES + wide for wide, _ in starts.values()], default=0)
     height = round(pen.dy + room.bottom) + EDGE
-    return Bare(
-        *(width, height, tuple(pen.marks), tuple(lines), tuple(slots)),
-        corners=tuple(corners_of(pen, laid)),
-        keys=tuple(legend(laid.dealt.cards)),
-        alt=alt_text(part),
-        drawn=len(part.nodes),
-    )
+    parts = tuple(pen.marks), tuple(lines), tuple(slots), tuple(corners_of(pen, laid))
+    keys = tuple(legend(laid.cards.cards))
+    return PlayerPicture(width, height, *parts, keys, alt_text(part), len(part.nodes))
 
 
 def around_capsules(laid: Laid, capsules: Sizes) -> frames.Rect:
     """Return what a layout takes, with capsules that stick out of it at a side."""
     left, right = [laid.room.left], [laid.room.right]
-    for nr, wire in enumerate(laid.dealt.wires):
+    for nr, wire in enumerate(laid.cards.wires):
         if wire.edge in capsules:
             x, _ = nearest(laid.placed.curves[nr], laid.placed.labels[nr], laid.is_lying)
             half = capsules[wire.edge][0] / 2
             left.append(x - half)
             right.append(x + half)
-    return replace(laid.room, left=min(left), right=max(right))
+    return laid.room._replace(left=min(left), right=max(right))
 
 
-def room_of(dealt: Cards, nr: int, capsules: Sizes) -> Word:
+def word_on(wire: Wire, capsules: Sizes) -> Word:
     """Return what is written on a wire, or the room of its capsule."""
-    wire = dealt.wires[nr]
     if wire.edge in capsules:
         wide, high = capsules[wire.edge]
         return Word("", size=(wide - CLOSER, high))
@@ -236,8 +233,8 @@ def room_of(dealt: Cards, nr: int, capsules: Sizes) -> Word:
 
 def draw_lines(pen: Pen, laid: Laid, words: Sequence[Word], capsules: Sizes) -> list[Line]:
     """Return the wires as data; a plain word beside one is a mark."""
-    found = []
-    for nr, wire in enumerate(laid.dealt.wires):
+    lines = []
+    for nr, wire in enumerate(laid.cards.wires):
         curve, capsule = laid.placed.curves[nr], None
         if words[nr].size or words[nr].text:
             middle = nearest(curve, laid.placed.labels[nr], laid.is_lying)
@@ -247,43 +244,43 @@ def draw_lines(pen: Pen, laid: Laid, words: Sequence[Word], capsules: Sizes) -> 
             pen.owner = Owner("edge", wire.edge)
             draw_word(pen, words[nr], *middle)
             pen.owner = None
-        goal = laid.dealt.cards[wire.target].node  # None where it ends at a stub
-        found.append(Line(wire.edge, goal, moved(pen, curve), capsule))
-    return found
+        goal = laid.cards.cards[wire.target].node  # None where it ends at a stub
+        lines.append(Line(wire.edge, goal, moved(pen, curve), capsule))
+    return lines
 
 
-def draw_cards(pen: Pen, dealt: Cards, placed: Placed) -> list[Slot]:
+def draw_cards(pen: Pen, cards: Cards, placed: Placed) -> list[Slot]:
     """Draw cards without what stands in the slots of their `.grad`; return where the slots are."""
     slots = []
-    for one, centre in zip(dealt.cards, placed.centres, strict=True):
+    for card, centre in zip(cards.cards, placed.centres, strict=True):
         start = len(pen.marks)
-        draw_card(pen, one, *centre)
+        draw_card(pen, card, *centre)
         drawn = pen.marks[start:]
         pen.marks[start:] = [mark for mark in drawn if mark.part != "grad"]
         for mark in drawn:
             if mark.part == "grad" and mark.shape == "rect":
-                slots.append(Slot(one.node, mark.at[:4]))
+                slots.append(Slot(card.node, mark.at[:4]))
     return slots
 
 
 def entries(pen: Pen, laid: Laid, starts: Sizes) -> list[Line]:
     """Return the wires along which the first gradients enter the roots, from above or the right."""
-    found = []
-    for one, (x, y) in zip(laid.dealt.cards, laid.placed.centres, strict=True):
-        if one.node not in starts:
+    lines = []
+    for card, (x, y) in zip(laid.cards.cards, laid.placed.centres, strict=True):
+        if card.node not in starts:
             continue
         if laid.is_lying:
-            found.append(from_the_right(pen, one, (x, y), starts[one.node]))
+            lines.append(from_the_right(pen, card, (x, y), starts[card.node]))
             continue
-        if one.inlet:
-            x += one.inlet - one.width / 2
-        top = y - one.height / 2
-        wide, high = starts[one.node]
+        if card.inlet:
+            x += card.inlet - card.width / 2
+        top = y - card.height / 2
+        wide, high = starts[card.node]
         begin = top - ENTERS + high / 2 + 8
         curve = ((x, begin), (x, begin), (x, top), (x, top))
         capsule = box_around(pen, (x, begin - high / 2), (wide, high))
-        found.append(Line(None, one.node, moved(pen, curve), capsule))
-    return found
+        lines.append(Line(None, card.node, moved(pen, curve), capsule))
+    return lines
 
 
 def from_the_right(pen: Pen, card: Card, centre: Point, size: Size) -> Line:
@@ -307,9 +304,9 @@ def moved(pen: Pen, curve: Sequence[Point]) -> tuple[Point, ...]:
 
 def corners_of(pen: Pen, laid: Laid) -> list[tuple[int, int, int]]:
     """Return for each card of a node its number and its upper left corner."""
-    found = []
-    for one, (x, y) in zip(laid.dealt.cards, laid.placed.centres, strict=True):
-        if one.node is not None:
-            ((left, top),) = moved(pen, [(x - one.width / 2, y - one.height / 2)])
-            found.append((one.node, left, top))
-    return found
+    corners = []
+    for card, (x, y) in zip(laid.cards.cards, laid.placed.centres, strict=True):
+        if card.node is not None:
+            ((left, top),) = moved(pen, [(x - card.width / 2, y - card.height / 2)])
+            corners.append((card.node, left, top))
+    return corners
