@@ -156,7 +156,7 @@ def for_slide(graph: Graph, is_lying: bool, is_short: bool = False) -> Drawing:
     return Drawing(wide + 2 * SLIM, high + 2 * SLIM, tuple(pen.marks), tree(graph), alt_text(graph))
 
 
-def laid_on_side(cards: Cards, words: Sequence[Word], is_dense: bool = False) -> Laid:
+def laid_on_side(cards: Cards, words: Sequence[Word], has_short_cards: bool) -> Laid:
     """Return cards with their places, the result at the right.
 
     A tag sticks out above the wires that come in, and needs no room beside them.
@@ -166,7 +166,7 @@ def laid_on_side(cards: Cards, words: Sequence[Word], is_dense: bool = False) ->
         if word.text or word.size:
             rooms[nr] = word.room[0] + BETWEEN, word.room[1]
     boxes = [card.size for card in cards.cards]
-    placed = lying(boxes, cards.edges, rooms, TIGHT if is_dense else LOOSE)
+    placed = lying(boxes, cards.edges, rooms, TIGHT if has_short_cards else LOOSE)
     return Laid(cards, placed, (), frames.extent(placed, ()), is_lying=True)
 
 

@@ -180,13 +180,13 @@ def give_rows(plan: Plan, below: Heads) -> None:
     on_it = set(plan.spine)
     row = free = 0
     for box in plan.spine:
-        twigs = [head for head in below[box] if head not in on_it]
-        if twigs or box in plan.room:
+        branches = [head for head in below[box] if head not in on_it]
+        if branches or box in plan.room:
             row = max(row, free)
         plan.rows[box], plan.columns[box] = row, 0
         free = max(free, row)
-        for twig in twigs:
-            free = grow(plan, twig, 1, free, below)
+        for branch in branches:
+            free = grow(plan, branch, 1, free, below)
         row += 1
 
 

@@ -207,8 +207,7 @@ class Contraction:
     def _frame(self, part: Part, nodes: Sequence[Node], edges: Sequence[Edge]) -> Frame:
         nodes_in = self.program.nodes[part.start : part.stop]
         members = {self.number[self.box(node)] for node in nodes_in}
-        leaves = {nr for nr, node in enumerate(nodes) if node.size[0] == 0}
-        return frame(part.name, members, edges, leaves)
+        return frame(part.name, members, nodes, edges)
 
     def _meet(self, node: int | None) -> int | None:
         if node is None:

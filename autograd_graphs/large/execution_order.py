@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
 from heapq import heappop, heappush
 
-from autograd_graphs.data import Graph
+from autograd_graphs.data import Edge, Graph
 
 
 class Program:
@@ -20,10 +21,7 @@ class Program:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.below = graph.inputs_by_node()
-        reads = {}
-        for node in graph.ran:
-            reads[node] = {edge.target for edge in self.below.get(node, ())}
-        self.nodes = in_order(graph.ran, reads)
+        self.nodes = in_order(graph.ran, self.below)
         self.place = {node: at for at, node in enumerate(self.nodes)}
         self.readers = Counter(edge.target for edge in graph.edges)
         self.asked = {self.place[root.node] for root in graph.roots if root.node in self.place}
@@ -48,14 +46,15 @@ class Program:
         return node.operation, len(node.outputs), at in self.asked and len(self.asked) > 1
 
 
-def in_order(ran: tuple[int, ...], reads: dict[int, set[int]]) -> list[int]:
+def in_order(ran: tuple[int, ...], below: Mapping[int, Sequence[Edge]]) -> list[int]:
     """Return the operations in the order in which they ran, none before one that it reads.
 
     An edit in place, or several threads, may have rewritten a graph so that they seem to.
     """
     rank = {node: at for at, node in enumerate(ran)}
     sorter: TopologicalSorter = TopologicalSorter()
-    for node, inputs in reads.items():
+    for node in ran:
+        inputs = {edge.target for edge in below.get(node, ())}
         sorter.add(node, *(inputs & rank.keys()))
     sorter.prepare()
     ready: list[int] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from autograd_graphs.data import Edge, Frame
+from autograd_graphs.data import Edge, Frame, Node
 from autograd_graphs.large.outline import Outline
 from autograd_graphs.large.parts import Part
 
@@ -32,13 +32,13 @@ def _opened(outline: Outline, parts: Sequence[Part], drawn: Sequence[Part]) -> I
 
 
 def frame(
-    name: str, members: Collection[int], edges: Sequence[Edge], leaves: Collection[int]
+    name: str, members: Collection[int], nodes: Sequence[Node], edges: Sequence[Edge]
 ) -> Frame:
     """Return the frame around nodes, and around the leaves that only these read."""
     inside, outside = set(members), set()
     for edge in edges:
-        if edge.target not in leaves:
-            continue
+        if edge.target is None or nodes[edge.target].size[0]:
+            continue  # it leads to no leaf
         if edge.source in members:
             inside.add(edge.target)
         else:

@@ -329,7 +329,7 @@ class Matcher:
             claims = self._fits(part, value, below, claims)
             if claims is None:
                 return None
-        return claims.made(node, value, tuple([operand(value, part) for part in shape.inputs]))
+        return claims.made(node, value, tuple([operand_expr(value, part) for part in shape.inputs]))
 
     def _is_called(self, node: int, name: str) -> bool:
         """Say whether a node is the backward of a function: "MseLossBackward0" of "mse_loss"."""
@@ -353,7 +353,7 @@ def operands_of(value: Value) -> tuple[tuple[ast.expr, Value], ...]:
     return value.operands
 
 
-def operand(value: Value, part: Input) -> ast.expr | None:
+def operand_expr(value: Value, part: Input) -> ast.expr | None:
     """Return the expression of an operand that a part of a shape stands for."""
     if isinstance(part, Plain):
         part = part.number

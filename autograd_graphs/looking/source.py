@@ -135,7 +135,7 @@ def scope_of(tree: ast.Module, code: CodeType) -> ast.Module | ast.FunctionDef |
     scopes = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
-            first = min([part.lineno for part in (node, *node.decorator_list)])
+            first = min([begin.lineno for begin in (node, *node.decorator_list)])
             if first == code.co_firstlineno:
                 scopes.append(node)
     return scopes[0] if len(scopes) == 1 else None
