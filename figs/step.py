@@ -89,8 +89,8 @@ class Stop:
             if line.edge is None:
                 what, first = starts[line.target], -1
             else:
-                way = self.scene.ways[line.edge]
-                what, ((first, _),) = way.carried, way.times
+                flow = self.scene.flows[line.edge]
+                what, ((first, _),) = flow.carried, flow.times
             last = self.scene.turns[line.target].stretches[0][0]
             state = "" if first > self.now else "done" if last < self.now else "next"
             state = "now" if last == self.now else state
