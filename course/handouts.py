@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
                 if not is_folder or not isinstance(error, NoSlides):
                     print(error, file=sys.stderr)
                     went_well = False
-    return int(not went_well)
+    return 0 if went_well else 1
 
 
 def tell(notebook: Path, folder: Path, made: list[Path]) -> None:

@@ -93,7 +93,7 @@ def html(card: Card) -> str:
     more = f"{len(folded)} more line{'s' * (len(folded) > 1)}"
     rest = f"<details><summary>{more}</summary>{paragraphs(folded)}</details>" if folded else ""
     program = f"<pre>{safe(card.program)}</pre>" if card.program else ""
-    role = ' role="status"' * card.is_news
+    role = ' role="status"' if card.is_news else ""
     frame = f'<div{role} style="{FRAME.format(colour)}">'
     return f"{frame}{label}{title}{paragraphs(seen)}{rest}{program}</div>"
 
@@ -116,17 +116,17 @@ def rows(line: str) -> int:
 
 def paragraphs(lines: list[str]) -> str:
     """Return lines as HTML; neighbours that begin with "  - " become one list."""
-    made, listed = "", False
+    made, in_list = "", False
     for line in lines:
-        item = line.startswith("  - ")
-        if item != listed:
-            made += "<ul>" if item else "</ul>"
-        tag, words = ("li", line[4:]) if item else ("div", line)
+        is_item = line.startswith("  - ")
+        if is_item != in_list:
+            made += "<ul>" if is_item else "</ul>"
+        tag, words = ("li", line[4:]) if is_item else ("div", line)
         label, tab, words = words.rpartition("\t")
         named = f"<b>{safe(label)}</b> " if tab else ""
         made += f"<{tag}>{named}{indent(words)}{marked(words.strip())}</{tag}>"
-        listed = item
-    return made + "</ul>" * listed
+        in_list = is_item
+    return f"{made}</ul>" if in_list else made
 
 
 def indent(line: str) -> str:

@@ -127,12 +127,12 @@ def test_the_line_that_failed_is_marked_where_blank_lines_are_left_out():
 
 def test_a_graph_loses_its_legend_on_a_slide():
     x = torch.ones(2, requires_grad=True)
-    graph = faces_of_picture(show(x * 2))
+    graph = svg_on_slide(show(x * 2))
     assert "backward function" in graph
     assert height(graph) < height(show(x * 2).svg)
 
 
-def faces_of_picture(picture):
+def svg_on_slide(picture):
     """Return the SVG that stands on a slide of a picture of a graph."""
     html = picture._repr_mimebundle_()[0]["text/html"]
     shown = CellRenderer(Path()).output(new_output("display_data", data={"text/html": html}))

@@ -209,7 +209,9 @@ def with_tint(card: Card, tint: Tint, is_dense: bool = False) -> Card:
     if card.kind == "folded" or not is_dense:
         return measured(replace(card, lines=(line, *card.lines)), card.device)
     card = measured(replace(card, beside=(*line, *card.beside)), card.device)
-    return replace(card, width=card.width + 8 * (card.kind == "leaf"))
+    if card.kind == "leaf":
+        return replace(card, width=card.width + 8)
+    return card
 
 
 def rest_size(card: Card) -> int:
@@ -402,7 +404,9 @@ def draw_leaf(pen: Pen, card: Card, x: float, top: float) -> None:
 
 
 def draw_operation(pen: Pen, card: Card, left: float, top: float) -> None:
-    start = left + PADDING + 4 * (card.kind == "leaf")
+    start = left + PADDING
+    if card.kind == "leaf":
+        start += 4
     if card.device:
         tall = card.height - 12
         draw_bars(pen, card.device, left + 7, top + card.height / 2 - tall // 2, tall)

@@ -212,7 +212,8 @@ def rects(cards: Sequence[Card], placed: Placed) -> list[frames.Rect]:
         wide, high = card.size
         left, top = x - wide / 2, y - high / 2
         right = left + card.width + max(card.pile, card.overhang)
-        taken.append(frames.Rect(left, top - ABOVE * bool(card.tag), right, top + high))
+        above = ABOVE if card.tag else 0
+        taken.append(frames.Rect(left, top - above, right, top + high))
     return taken
 
 

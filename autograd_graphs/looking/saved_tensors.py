@@ -84,10 +84,8 @@ def _with_storage(saved: SavedTensor, cell: Any, memory: Memory | None) -> Saved
     """Add whose memory a saved tensor keeps alive; one that is packed or busy is not asked."""
     if memory is None or saved.state == "freed":
         return saved
-    data = None
-    if saved.state not in ("packed", "busy") and is_tensor(cell.data):
-        data = cell.data
-    storages = (memory.storage(data),)
+    data = None if saved.state in ("packed", "busy") else cell.data
+    storages = (memory.storage(data if is_tensor(data) else None),)
     # replace() would take three times as long, for each saved tensor of a graph
     known = saved.name, saved.state, saved.tensor, saved.version, saved.version_now
     return SavedTensor(*known, storages=storages)

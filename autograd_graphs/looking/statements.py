@@ -316,15 +316,15 @@ class Replay:
         """Return the name of the torch function that an expression names, or an empty text."""
         if isinstance(func, ast.Attribute):
             home = self.thing(func.value)
-            is_torchs = any(home is torchs for torchs in HOMES) and func.attr in home.__dict__
-            return func.attr if is_torchs and not func.attr.endswith("_") else ""
+            is_of_torch = any(home is module for module in HOMES) and func.attr in home.__dict__
+            return func.attr if is_of_torch and not func.attr.endswith("_") else ""
         if not isinstance(func, ast.Name) or not self._is_given(func.id) or func.id.endswith("_"):
             return ""
         if func.id not in self.live:
             return func.id if func.id in BUILTINS and hasattr(builtins, func.id) else ""
         thing = self.live[func.id]
-        is_torchs = any(home.__dict__.get(func.id) is thing for home in HOMES)
-        return func.id if is_torchs else ""
+        is_of_torch = any(home.__dict__.get(func.id) is thing for home in HOMES)
+        return func.id if is_of_torch else ""
 
     def thing(self, expr: ast.expr) -> Any:
         """Return what a dotted name of modules names now; None where the source rebinds it."""

@@ -60,6 +60,6 @@ def shown(moments: Moments, scenes: list[Scene], count: int) -> list[Moment | No
 
 def remarks(graph: Graph, drawn: int) -> list[str]:
     """Return the sentences on what is not shown; of the graph so many nodes are drawn."""
-    failed = NOT_FOLDED * graph.folding_failed
+    failed = NOT_FOLDED if graph.folding_failed else ""
     sentences = [graph.without_calls, graph.head(drawn).left_out, failed]
     return list(filter(None, sentences))

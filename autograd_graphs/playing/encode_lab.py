@@ -1,6 +1,6 @@
 """Turn a lab's film into compact plain data, ready for JSON: every mark once, then what changes.
 
-film.schema.json says of each field what it holds. A transition is -1 where the map ends, -2 where nothing
+film.schema.json says of each field what it holds. Of `ways`, a transition is -1 where the map ends, -2 where nothing
 changed; a total is 0 where there is no tensor.
 """
 

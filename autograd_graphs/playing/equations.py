@@ -47,7 +47,7 @@ def is_unknown(gradient: Gradient) -> bool:
     return gradient.tile is None and gradient.bins is None
 
 
-def seen(gradient: Gradient | None) -> str | Gradient:
+def as_shown(gradient: Gradient | None) -> str | Gradient:
     """Return a gradient as it is shown: a number, a few values as text, or the tensor itself."""
     if gradient is None:
         return NOTHING
@@ -63,7 +63,7 @@ def seen(gradient: Gradient | None) -> str | Gradient:
 
 def caption(gradient: Gradient | None, words: str) -> str:
     """Return words under a tensor, and what a picture of it does not tell: shape and norm."""
-    if isinstance(seen(gradient), str):
+    if isinstance(as_shown(gradient), str):
         return words
     size = shape(gradient.shape)
     if gradient.norm is not None:
@@ -73,7 +73,7 @@ def caption(gradient: Gradient | None, words: str) -> str:
 
 def arrives(gradient: Gradient | None, is_first: bool) -> Cell:
     """Return the cell of what arrives; below the first row its shape says that it is the same."""
-    shown, words = seen(gradient), ""
+    shown, words = as_shown(gradient), ""
     if is_first:
         words = caption(gradient, "arrives")
     elif isinstance(shown, Gradient):
@@ -149,10 +149,10 @@ class Equations:
         for words, part in parts[:MOST_PARTS]:
             if cells:
                 cells.append(Cell("sign", "+"))
-            cells.append(Cell("arrives", seen(part), words))
+            cells.append(Cell("arrives", as_shown(part), words))
         if len(parts) > MOST_PARTS:
             cells += [Cell("sign", "+"), Cell("words", f"{len(parts) - MOST_PARTS:,} more")]
-        return [(*cells, Cell("sign", "="), Cell("arrives", seen(total), "arrives"))]
+        return [(*cells, Cell("sign", "="), Cell("arrives", as_shown(total), "arrives"))]
 
     def is_sum(self, parts: Sequence[Gradient], total: Gradient) -> bool:
         """Say whether parts are all of a sum: not in a graph that was cut, where some may be hidden,
@@ -189,11 +189,11 @@ class Equations:
         if not is_kept(step):
             equals = Cell("words", "a hook makes it")
         return (
-            Cell("before", seen(before), caption(before, words)),
+            Cell("before", as_shown(before), caption(before, words)),
             Cell("sign", "+"),
-            Cell("arrives", seen(arrived), caption(arrived, "arrives")),
+            Cell("arrives", as_shown(arrived), caption(arrived, "arrives")),
             equals,
-            Cell("total", seen(after), caption(after, name), is_asked=is_kept(step)),
+            Cell("total", as_shown(after), caption(after, name), is_asked=is_kept(step)),
         )
 
     def grad_name(self, step: Step) -> str:
@@ -204,7 +204,7 @@ class Equations:
         grad_input, local = nth(step.grad_inputs, edge.position), nth(step.locals, edge.position)
         if grad_input is None:
             return (Cell("words", f"and nothing to {goal}"),)
-        out = Cell("handed", seen(grad_input), caption(grad_input, f"to {goal}"), is_asked=True)
+        out = Cell("handed", as_shown(grad_input), caption(grad_input, f"to {goal}"), is_asked=True)
         if len(step.grad_outputs) != 1:
             return (*several_arrive(step, is_first), Cell("sign", "→"), out)
         (grad_output,) = step.grad_outputs
@@ -361,7 +361,7 @@ def factor_cell(local: LocalDerivative, names: dict[str, str]) -> Cell:
         return Cell("factor", words, symbol)
     if local.value is None:
         return Cell("factor", symbol)
-    return Cell("factor", seen(local.value), caption(local.value, symbol))
+    return Cell("factor", as_shown(local.value), caption(local.value, symbol))
 
 
 def several_arrive(step: Step, is_first: bool) -> Row:
@@ -373,7 +373,7 @@ def several_arrive(step: Step, is_first: bool) -> Row:
     cells: list[Cell] = []
     for nr, gradient in enumerate(step.grad_outputs[:MOST_ROWS]):
         if gradient is not None:
-            cells.append(Cell("arrives", seen(gradient), caption(gradient, f"at output {nr}")))
+            cells.append(Cell("arrives", as_shown(gradient), caption(gradient, f"at output {nr}")))
     return tuple(cells)
 
 
@@ -382,7 +382,7 @@ def hook_row(step: Step) -> Row:
     pairs = zip(step.before_hooks, step.grad_outputs, strict=True)
     before, after = next(pair for pair in pairs if pair[0] != pair[1])
     made = Cell("words", f"{changer(step)} makes it")
-    return arrives(before, True), made, Cell("arrives", seen(after), caption(after, ""))
+    return arrives(before, True), made, Cell("arrives", as_shown(after), caption(after, ""))
 
 
 def is_kept(step: Step) -> bool:

@@ -11,11 +11,11 @@ from autograd_graphs.data import Gradient, Node, Program, Storage, counted, stem
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, What
 from autograd_graphs.playing.equations import (
     Equations,
+    as_shown,
     caption,
     is_kept,
     leaf_name,
     number_of,
-    seen,
     shape,
     single,
 )
@@ -51,7 +51,7 @@ class Moments:
         rows = []
         for name, start in list(zip(roots, self.trace.starts, strict=False))[:MOST_STARTS]:
             where = f"enters at {visible(name or 'the root', LONGEST_NAME)}"
-            rows.append((Cell("arrives", seen(start), caption(start, where)),))
+            rows.append((Cell("arrives", as_shown(start), caption(start, where)),))
         said = self.beginning(roots)
         return Moment(title, "", said, rows=tuple(rows), bytes_held=self.bytes_held[0])
 
@@ -143,7 +143,7 @@ class Moments:
 
     def result(self, step: Step) -> Row:
         after = step.leaf.after
-        total = Cell("total", seen(after), caption(after, ""))
+        total = Cell("total", as_shown(after), caption(after, ""))
         return Cell("name", self.equations.grad_name(step)), total
 
 
@@ -163,19 +163,19 @@ def titles(node: Node) -> tuple[str, str]:
 
 
 def question(step: Step, node: Node) -> str:
-    grad_outputs = defined(step.before_hooks)
-    grad_inputs = list(map(seen, defined(step.grad_inputs)))
-    if not grad_outputs and not grad_inputs:
+    arriving = defined(step.before_hooks)
+    handed_on = list(map(as_shown, defined(step.grad_inputs)))
+    if not arriving and not handed_on:
         return ""
-    what = arrival(grad_outputs)
+    what = arrival(arriving)
     if step.leaf:
         name = visible(leaf_name(node), 40)
-        if isinstance(seen(step.leaf.after), Gradient):
+        if isinstance(as_shown(step.leaf.after), Gradient):
             return f"{what} What shape does {name}.grad have?"
         return f"{what} What is {name}.grad now?"
     asked = f"does {visible(stem(node.operation), 40)} hand on"
-    tensors = [grad for grad in grad_inputs if isinstance(grad, Gradient)]
-    if len(tensors or grad_inputs) > 1:
+    tensors = [gradient for gradient in handed_on if isinstance(gradient, Gradient)]
+    if len(tensors or handed_on) > 1:
         asked += " to each"
     if tensors:
         return f"{what} What shape {asked}?"
@@ -188,7 +188,7 @@ def arrival(arrived: list[Gradient]) -> str:
         return "Nothing arrives."
     if len(arrived) > 1:
         return "A gradient arrives."
-    what = seen(arrived[0])
+    what = as_shown(arrived[0])
     if isinstance(what, Gradient):
         return f"A gradient of shape {shape(what.shape)} arrives."
     return f"{what} arrives."

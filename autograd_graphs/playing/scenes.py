@@ -10,7 +10,14 @@ from autograd_graphs.data import Edge, Gradient, Graph, Node, SavedTensor, Tenso
 from autograd_graphs.drawing.for_player import Reserve, Size, on_its_side, player_picture
 from autograd_graphs.drawing.palette import TITLE
 from autograd_graphs.playing.backward_film import EdgeFlow, Scene, Stop, Turn, What
-from autograd_graphs.playing.equations import Equations, is_unknown, number_of, seen, shape, single
+from autograd_graphs.playing.equations import (
+    Equations,
+    as_shown,
+    is_unknown,
+    number_of,
+    shape,
+    single,
+)
 from autograd_graphs.playing.views import Copy, View
 from autograd_graphs.recording.trace import LeafGrad, Trace, nth
 from autograd_graphs.text import short_number, short_numbers, width
@@ -235,7 +242,7 @@ def in_capsule(gradient: Gradient | None) -> What:
     """Return a gradient as a capsule or a slot shows it: a number, few values, or the tensor."""
     if gradient is None:
         return None
-    what = seen(gradient)
+    what = as_shown(gradient)
     if isinstance(what, str) and single(gradient) is None and len(what) > IN_CAPSULE:
         return gradient
     return what

@@ -7,7 +7,14 @@ from dataclasses import replace
 
 from autograd_graphs.data import Edge, Gradient, counted
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, Stop
-from autograd_graphs.playing.equations import LONGEST_PATH, arrives, caption, ended, in_words, seen
+from autograd_graphs.playing.equations import (
+    LONGEST_PATH,
+    arrives,
+    as_shown,
+    caption,
+    ended,
+    in_words,
+)
 from autograd_graphs.playing.moments import Moments
 from autograd_graphs.playing.scenes import Stage
 from autograd_graphs.recording.health import health_of, norm_of, worst
@@ -81,7 +88,7 @@ class Summaries:
                 grad_input = self.stage.grad_input(edge)
                 if grad_input is not None and self.stage.box_of.get(edge.target) != box:
                     words = caption(grad_input, f"to {self.goal(edge)}")
-                    yield Cell("handed", seen(grad_input), words)
+                    yield Cell("handed", as_shown(grad_input), words)
 
     def totals(self, steps: range) -> Iterator[Cell]:
         """Yield the `.grad`s of the part's leaves."""

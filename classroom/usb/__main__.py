@@ -134,11 +134,10 @@ def lay_out(folder: Path, wheels: dict[System, list[Path]]) -> None:
 
 def of_system(wheels: list[Path]) -> dict[str, object]:
     """Return what start.py has to know of a system's wheels."""
-    known = {"wheels": {}, "pip": "", "unpacked": 0, "longest": 0}
+    pip = next(wheel.name for wheel in wheels if wheel.name.startswith(f"{INSTALLER}-"))
+    known = {"wheels": {}, "pip": pip, "unpacked": 0, "longest": 0}
     for wheel in wheels:
         known["wheels"][wheel.name] = wheel.stat().st_size
-        if wheel.name.startswith(f"{INSTALLER}-"):
-            known["pip"] = wheel.name
         with zipfile.ZipFile(wheel) as archive:
             for entry in archive.infolist():
                 known["unpacked"] += entry.file_size

@@ -78,10 +78,12 @@ class CellRenderer:
         for number, line in enumerate(lines, start=1):
             if number > 1 and not line.strip() and not lines[number - 2].strip():
                 continue  # two blank lines are for a file, not for a wall
-            mark = " failed" if number == failed else " lit" * (number in lit)
+            mark = " lit" if number in lit else ""
+            if number == failed:
+                mark = " failed"
             made.append(self._code_line(line, mark))
         for line in below:
-            mark = " err" * bool(RAISED.match(line))
+            mark = " err" if RAISED.match(line) else ""
             made.append(f'<span class="ln came{mark}">{escape(line)}</span>')
         return f'<pre class="src highlight">{"".join(made)}</pre>'
 

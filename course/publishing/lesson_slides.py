@@ -219,7 +219,11 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     before, after, last = notes.of_round(renderer, with_role(group, "notes"), asked, why)
     own = group[0].metadata.course.get("slide", {})  # words, where the notebook's are long
     title, takeaway = renderer.line(text.title), renderer.line(own.get("takeaway", why.takeaway))
-    steps = [before] + [after] * bool(runs) + [last] * bool(takeaway)
+    steps = [before]
+    if runs:
+        steps.append(after)
+    if takeaway:
+        steps.append(last)
     options = options_of(asked, text.options, own)
     kind = asked.kind if asked else ""
     shown: dict[str, Any] = {}
@@ -448,7 +452,7 @@ def table_slide(table: str, renderer: CellRenderer, title: str, name: str, spoke
     for line in table.strip().split("\n"):
         words = CELLS.split(line.strip().strip("|"))
         rows.append(tuple(renderer.line(w.strip().replace(r"\|", "|")) for w in words))
-    head, _, *rows = rows
+    head, rows = rows[0], rows[2:]
     steps = [f"<p>Let somebody answer before each key.</p>{spoken}"]
     steps += [f"<p>Answered: {row[0]}</p>{spoken}" for row in rows]
     return Table(title, name, tuple(steps), seconds=10 * len(rows), head=head, rows=tuple(rows))

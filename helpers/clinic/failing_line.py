@@ -9,7 +9,6 @@ import ast
 import linecache
 import re
 from types import FrameType
-from typing import Any
 
 import torch
 
@@ -100,7 +99,9 @@ def _named(frame: FrameType, line: str) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def _tensors(facts: Facts, frame: Any, named: dict, look: str, is_brief: bool) -> list[str]:
+def _tensors(
+    facts: Facts, frame: FrameType, named: dict[str, torch.Tensor], look: str, is_brief: bool
+) -> list[str]:
     lines = [f"    {name}: {_tensor(tensor, is_brief)}" for name, tensor in named.items()]
     if not look:
         return lines

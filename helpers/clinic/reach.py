@@ -35,7 +35,7 @@ def reached(spaces: Iterable[dict[str, Any]]) -> Iterator[tuple[str, torch.Tenso
 def parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
     """Yield what a container or an object holds, each with its name."""
     if is_a(thing, (dict, list, tuple)):
-        pairs = dict.items(thing) if is_a(thing, dict) else enumerate(list(thing))
+        pairs = dict.items(thing) if is_a(thing, dict) else enumerate(list(thing)[:MOST_ENTRIES])
         for key, entry in list(pairs)[:MOST_ENTRIES]:
             if type(key) in (str, int):
                 yield f"{name}[{key!r}]", entry

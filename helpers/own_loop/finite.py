@@ -37,7 +37,9 @@ class Finite:
         self._loss: tuple[UsersLine | None, dict[str, str]] | None = None  # that was not
         self._by_hand: dict[str, torch.Tensor] = {}  # gradients, where no step will be seen
 
-    def look_at_loss(self, frame: Any, line: UsersLine | None, roots: list[Any]) -> None:
+    def look_at_loss(
+        self, frame: FrameType | None, line: UsersLine | None, roots: list[Any]
+    ) -> None:
         """Look at the loss before a backward(), as long as its graph is whole."""
         if self.is_found:
             return

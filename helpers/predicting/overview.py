@@ -82,10 +82,10 @@ class Progress:
         return data
 
     def _counts(self) -> str:
-        right = guesses = solved = tried = 0
-        for lesson in self.lessons:
-            right, guesses = right + lesson.right, guesses + lesson.guesses
-            solved, tried = solved + lesson.solved, tried + lesson.tried
+        right = sum(lesson.right for lesson in self.lessons)
+        guesses = sum(lesson.guesses for lesson in self.lessons)
+        solved = sum(lesson.solved for lesson in self.lessons)
+        tried = sum(lesson.tried for lesson in self.lessons)
         first = f"Right at first guess: {share(right, guesses)}."
         return f"{first} Exercises solved: {share(solved, tried)}."
 

@@ -33,7 +33,7 @@ def listen() -> None:
 
 
 def call_after_runs(question: Question, look: Callable[[], None]) -> None:
-    """Call `told` after every run of a cell; a later call for the same question takes its place."""
+    """Call `look` after every run of a cell; a later call for the same question takes its place."""
     _waiting[question.id] = look
 
 

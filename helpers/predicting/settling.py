@@ -18,7 +18,8 @@ def mended(name: str) -> None:
         return
     cure = cured("\n".join(asked.shown["lines"]), asked.told["mend"])
     for number, line in enumerate(cure.split("\n"), start=1):
-        print(line + MARK * (str(number) in asked.told["mend"]))
+        mark = MARK if str(number) in asked.told["mend"] else ""
+        print(line + mark)
     print()
     print(outcome(cure).words)
 

@@ -466,7 +466,8 @@ def _pair(layers: str, new: float, old: float, decay: float, half: bool = False)
         for module, value in ((average, old), (model, new)):
             for tensor in module.state_dict().values():
                 tensor.fill_(value)
-        average.given = _identities(average), [weight.dtype for weight in average.parameters()]
+        held = list(average.parameters())  # so that no id comes again
+        average.given = _identities(average), [weight.dtype for weight in held], held
         model.given = _numbers(model)
         return average, model, decay
 
@@ -478,7 +479,7 @@ def _identities(module: nn.Module) -> list[tuple[int, int, bool]]:
 
 
 def _averaged(returned: object, average: nn.Module, model: nn.Module, decay: float) -> list[object]:
-    identities, dtypes = average.given
+    identities, dtypes, _ = average.given
     weights = list(average.parameters())
     is_same = _identities(average) == identities and dtypes == [tensor.dtype for tensor in weights]
     return [

@@ -590,7 +590,7 @@ class _Rounds:
 
     def __init__(self, model: torch.nn.Module, losses: list[float]) -> None:
         self.model, self.losses, self.calls = model, losses, ""
-        self.tensors = [id(tensor) for tensor in model.state_dict(keep_vars=True).values()]
+        self.tensors = list(model.state_dict(keep_vars=True).values())  # held: no id comes again
 
     def step(self) -> None:
         self.calls += "s"
@@ -638,7 +638,7 @@ def _stopped(returned: object, model: torch.nn.Module, *_: object) -> list[objec
     count = len(rounds.calls) // 2
     in_turn = rounds.calls == "sv" * count
     state = model.state_dict(keep_vars=True).values()
-    are_same = [id(tensor) for tensor in state] == rounds.tensors
+    are_same = list(map(id, state)) == list(map(id, rounds.tensors))
     numbers = set()
     for tensor in state:
         numbers |= {tensor.detach().max().item(), tensor.detach().min().item()}

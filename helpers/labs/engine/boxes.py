@@ -174,7 +174,8 @@ class Boxes:
         pen.rect("operation", slot.left, slot.top, slot.wide, slot.high, 8, part="body")
         x, y = slot.left + SIDE, slot.top + 22 - 2 * self.is_flat
         for row in box.rows[:1]:
-            pen.write("start", x, y, (words(row), ""), state="wrong" * row.is_wrong)
+            state = "wrong" if row.is_wrong else ""
+            pen.write("start", x, y, (words(row), ""), state=state)
         if self.is_flat:
             x += self.values + BETWEEN
         labels = label_width(box.rows[1:])

@@ -61,8 +61,10 @@ def scenes(states: Sequence[State], alt: str) -> Drawn:
     sheet, posed = min(both, key=lambda pair: overflow((pair[0].wide, pair[0].high)))
     drawn = [draw(sheet, boxes, *pair, alt) for pair in zip(states, posed, strict=True)]
     stacks = [replace(stack, x=stack.x + EDGE, base=stack.base + EDGE) for stack in boxes.stacks]
-    marks = legend_of(states, posed) + BLOCKS * bool(stacks)
-    return Drawn(drawn, tuple(stacks), marks, sheet.aside)
+    entries = legend_of(states, posed)
+    if stacks:
+        entries += BLOCKS
+    return Drawn(drawn, tuple(stacks), entries, sheet.aside)
 
 
 def arranged(boxes: Boxes, wide: int, high: int) -> Sheet:
