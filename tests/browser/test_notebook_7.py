@@ -37,8 +37,10 @@ def classic(tmp_path_factory):
 
 @pytest.fixture(params=["lab", "classic"])
 def page(request, chromium):
-    """A window with no notebook yet."""
-    with window(chromium, request.getfixturevalue(request.param), NOISE) as (notebook, _):
+    """A window with no notebook yet, and no answers that another test gave."""
+    running = request.getfixturevalue(request.param)
+    (running.work / "progress.json").unlink(missing_ok=True)
+    with window(chromium, running, NOISE) as (notebook, _):
         yield notebook
 
 
