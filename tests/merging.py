@@ -42,10 +42,10 @@ def merges(found):
     """Return every other way that ends in a known state of a map: (path, number of that state)."""
     ways = []
     for state in found.states:
-        for action, arrival in state.arrivals:
+        for action, outcome in state.outcomes:
             path = (*state.path, action)
-            if arrival.to is not None and found.states[arrival.to].path != path:
-                ways.append((path, arrival.to))
+            if outcome.to is not None and found.states[outcome.to].path != path:
+                ways.append((path, outcome.to))
     return ways
 
 

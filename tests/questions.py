@@ -84,7 +84,7 @@ def text_of(lesson):
 
 
 def write(lesson):
-    """Write the file of a lesson; take away that of one which has no question. Tell what changed."""
+    """Write the file of a lesson; take away that of one without; return whether it changed."""
     path, text = path_of(lesson.number), text_of(lesson)
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     if text:

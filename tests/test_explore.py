@@ -12,7 +12,7 @@ from merging import check_merges, merges
 
 from helpers.labs.engine.explore import explore
 from helpers.labs.engine.state_key import sameness
-from helpers.labs.engine.state_map import Arrival
+from helpers.labs.engine.state_map import Outcome
 from helpers.labs.engine.world import Action, World
 
 
@@ -67,7 +67,7 @@ def test_an_error_keeps_its_type_and_exact_message_and_leaves_what_torch_left():
         y.sum().backward()
     found = explore(UpAndDown, 2)
     used, again = found.walk(("backward",)), found.walk(("backward", "backward"))
-    assert again == Arrival(used.to, f"RuntimeError: {caught.value}")
+    assert again == Outcome(used.to, f"RuntimeError: {caught.value}")
     assert found.walk(("backward", "up")).to not in (None, used.to), "other actions stay alive"
 
 
@@ -75,7 +75,7 @@ def test_a_map_says_where_it_was_cut_and_keeps_the_ways_back():
     deep = explore(UpAndDown, 2)
     assert deep.cut == "This map ends after 2 actions."
     assert max(len(state.path) for state in deep.states) == 2
-    assert deep.walk(("up", "up", "up")) == Arrival(None)
+    assert deep.walk(("up", "up", "up")) == Outcome(None)
     with pytest.raises(KeyError, match="ends before 'down'"):
         deep.walk(("up", "up", "up", "down"))
 

@@ -76,7 +76,7 @@ class Cards:
     @property
     def above(self) -> int:
         """Return the room that their tags need above them, px."""
-        return ABOVE * any(card.tag for card in self.cards)
+        return ABOVE if any(card.tag for card in self.cards) else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -416,9 +416,8 @@ def recap_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     rest = TABLE.sub("", rest)
     made = tables(group[:1], renderer, title, group[0].id, renderer.text(rest))
     if not made and GOAL.search(rest):
-        after = renderer.text(
-            BELOW.sub("", GOAL.sub("", rest))
-        )  # such as where one goes on from here
+        onward = BELOW.sub("", GOAL.sub("", rest))  # such as where one goes on from here
+        after = renderer.text(onward)
         made = [one_by_one(GOAL.findall(rest), group, renderer, title, after)]
     if not made:
         return [flow(group, renderer, title)]

@@ -15,7 +15,7 @@ from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import find_names
 from autograd_graphs.untrusted.sandbox import undisturbed
 from helpers.labs.engine.state_key import sameness
-from helpers.labs.engine.state_map import Arrival, State, StateMap
+from helpers.labs.engine.state_map import Outcome, State, StateMap
 from helpers.labs.engine.world import World
 
 
@@ -75,7 +75,7 @@ def explore(world: type[World], depth: int) -> StateMap:
     """Try all sequences of up to `depth` actions from a fresh `reset()`, and return the states met.
 
     Two sequences lead to one state only where all that can matter later is equal. What an action
-    raises belongs to the arrival, and the state after it is what torch left behind. Grad mode,
+    raises belongs to the outcome, and the state after it is what torch left behind. Grad mode,
     random numbers and default dtype stay as they were.
     """
     search = Search(world, depth)
@@ -97,15 +97,15 @@ class Search:
     is_cut: bool = False
 
     def run(self) -> tuple[State, ...]:
-        self.arrive(())
+        self.outcome(())
         for nr, state in enumerate(self.states):  # the list grows as we go
-            arrivals = []
+            outcomes = []
             for action in self.world.actions:
-                arrivals.append((action.name, self.arrive((*state.path, action.name))))
-            self.states[nr] = replace(state, arrivals=tuple(arrivals))
+                outcomes.append((action.name, self.outcome((*state.path, action.name))))
+            self.states[nr] = replace(state, outcomes=tuple(outcomes))
         return tuple(self.states)
 
-    def arrive(self, path: tuple[str, ...]) -> Arrival:
+    def outcome(self, path: tuple[str, ...]) -> Outcome:
         """Return where a path leads; to None where that is a new state and too deep."""
         with inside():
             live, error = replay(self.world, path)
@@ -114,9 +114,9 @@ class Search:
         if key not in self.numbers:
             if len(path) > self.depth:
                 self.is_cut = True
-                return Arrival(None)
+                return Outcome(None)
             with inside():  # anew: looking for sameness has moved versions
                 shown |= graphs(replay(self.world, path)[0])
             self.numbers[key] = len(self.states)
             self.states.append(State(path, **shown))
-        return Arrival(self.numbers[key], error)
+        return Outcome(self.numbers[key], error)

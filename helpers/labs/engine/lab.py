@@ -144,12 +144,12 @@ def lab_state(
 
 
 def transition(nr: int, state: State, action: Action) -> Transition:
-    arrival = state.after(action.name)
-    if arrival.to is None:
+    outcome = state.after(action.name)
+    if outcome.to is None:
         return Transition(ENDS)
-    if arrival.to == nr and not arrival.error:
+    if outcome.to == nr and not outcome.error:
         return Transition(IDLE)
-    return Transition(arrival.to, arrival.error)
+    return Transition(outcome.to, outcome.error)
 
 
 def totals(state: State, name: str) -> Totals:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from autograd_graphs.data import Edge, Graph
-from autograd_graphs.drawing.cards import ABOVE, Card, measured
+from autograd_graphs.drawing.cards import Card, measured
 from autograd_graphs.drawing.diagram import (
     CAPSULE,
     LINE,
@@ -38,7 +38,7 @@ class Pose:
     @property
     def above(self) -> int:
         """Return the room for tags that stand above cards, px."""
-        return ABOVE * any(card.tag for card in self.cards.cards)
+        return self.cards.above
 
     @property
     def width(self) -> int:

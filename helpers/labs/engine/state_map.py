@@ -38,7 +38,7 @@ class Box:
         return f"{names}: " + (self.why or ", ".join(map(str, self.rows)))
 
 
-class Arrival(NamedTuple):
+class Outcome(NamedTuple):
     """Hold what an action makes of a state: the state after it, and what it raised.
 
     `to` is None where the map ends. `error` is "Type: whole message", or empty.
@@ -64,7 +64,7 @@ class State:
     chosen: tuple[str, ...] = ()
     ghost: Graph | None = None
     focus: int | None = None
-    arrivals: tuple[tuple[str, Arrival], ...] = ()
+    outcomes: tuple[tuple[str, Outcome], ...] = ()
 
     def box(self, name: str) -> Box:
         """Return the box that a name leads to. Raises KeyError where the lab shows no such name."""
@@ -82,9 +82,9 @@ class State:
         """Return a fact that belongs to no tensor alone. Raises KeyError if there is no such one."""
         return {row.label: row.text for row in self.facts}[label]
 
-    def after(self, action: str) -> Arrival:
+    def after(self, action: str) -> Outcome:
         """Return what an action makes of this state. Raises KeyError for an unknown one."""
-        return dict(self.arrivals)[action]
+        return dict(self.outcomes)[action]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +95,15 @@ class StateMap:
     states: tuple[State, ...]
     cut: str = ""
 
-    def walk(self, path: tuple[str, ...]) -> Arrival:
+    def walk(self, path: tuple[str, ...]) -> Outcome:
         """Return the end of a path: the number of the state, None where the map ends with the last
         action, and what that raised.
 
         Raises KeyError where the map ends earlier, or has no such action.
         """
-        arrival = Arrival(0)
+        outcome = Outcome(0)
         for action in path:
-            if arrival.to is None:
+            if outcome.to is None:
                 raise KeyError(f"The map of {self.world} ends before {action!r}.")
-            arrival = self.states[arrival.to].after(action)
-        return arrival
+            outcome = self.states[outcome.to].after(action)
+        return outcome
