@@ -24,7 +24,10 @@ often = settings.get_profile(os.environ.get("PROGRAMS", "short"))
 
 
 class Scale(torch.autograd.Function):
-    """Multiply by 3; saves its input, its output and nothing, so that every kind of cell occurs."""
+    """Multiply by 3; saves its input, its output and nothing, so that every kind of cell occurs.
+
+    Its backward reads them, as people's do: torch looks at a saved tensor's version only then.
+    """
 
     @staticmethod
     def forward(ctx, x):
@@ -35,6 +38,7 @@ class Scale(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad):
+        _ = ctx.saved_tensors
         return grad * 3
 
 

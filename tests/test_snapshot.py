@@ -5,7 +5,7 @@ kindly.
 import pytest
 import torch
 from hypothesis import given, settings
-from programs import programs
+from programs import Scale, programs
 
 from autograd_graphs.looking.snapshot import Limits, Walk
 from helpers import snapshot
@@ -25,6 +25,29 @@ def test_saved_tensors_are_held_or_modified_as_backward_finds_them(program):
         pool[-1].sum().backward()
         after = [saved for node in snapshot(pool[-1]).nodes for saved in node.saved]
         assert {saved.state for saved in after} <= {"freed"}
+
+
+def test_an_output_that_an_own_function_saved_is_told_as_edited_and_no_hook_is_asked():
+    x = torch.tensor([1.0], requires_grad=True)
+    kept, edited = Scale.apply(x), Scale.apply(x)
+    asked = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, asked.append):
+        packed = Scale.apply(x)
+    with torch.no_grad():
+        edited.add_(1)
+        packed.add_(1)
+    assert [saved.state for saved in snapshot(kept).nodes[0].saved] == ["held", "held"]
+    first, output = snapshot(edited).nodes[0].saved
+    assert (first.state, output.state, output.version, output.version_now) == (
+        "held",
+        "modified",
+        0,
+        1,
+    )
+    with pytest.raises(RuntimeError, match="is at version 1; expected version 0"):
+        edited.backward()
+    snapshot(packed)
+    assert asked == []
 
 
 def test_dtype_and_device_are_said_where_they_are_unusual():

@@ -31,6 +31,7 @@ from autograd_graphs.looking.torch_private import (
 HELD_BY_GRAPH_ALONE = 3
 NameOf = Callable[[torch.Tensor], tuple[str, ...]]
 _MODIFIED = re.compile(r"is at version (\d+); expected version (\d+)")
+_OF_OUTPUT = "detached in-place"  # how torch refuses a custom Function's output on its own
 
 
 class Memory:
@@ -154,7 +155,36 @@ def _each(node: Any, get: Callable, first: int = 0, stop: int | None = None) -> 
 
 
 def _unpacked(node: Any, nr: int) -> Any:
-    return _each(node, methodcaller("unpack"), nr, nr + 1)[0]
+    try:
+        return _each(node, methodcaller("unpack"), nr, nr + 1)[0]
+    except RuntimeError as error:
+        if _OF_OUTPUT not in str(error):
+            raise
+        raise _edited_output(node, nr) or error from None
+
+
+def _edited_output(node: Any, nr: int) -> RuntimeError | None:
+    """Return what torch says of a custom Function's saved output if it was edited since.
+
+    It unpacks an output only with all that was saved, so nothing else may be packed, a view or
+    edited: that would run a hook, rewrite a history or be told of in the output's place.
+    """
+    cells = [Cell(*fields) for fields in _each(node, attrgetter("unpack_hook", "data"))]
+    for other, cell in enumerate(cells):
+        if cell.unpack_hook is not None or (is_tensor(cell.data) and may_be_stale(cell.data)):
+            return None
+        try:
+            _each(node, methodcaller("unpack"), other, other + 1)
+        except RuntimeError as error:
+            if _OF_OUTPUT not in str(error):
+                return None
+    try:
+        CUSTOM.saved_tensors.__get__(node)
+    except RuntimeError as error:
+        versions = _MODIFIED.search(str(error))
+        if versions and int(versions[1]) == read(cells[nr].data, "_version"):
+            return error
+    return None
 
 
 def _state(name: str, cell: Any, unpack: Callable[[], Any], name_of: NameOf) -> SavedTensor | None:
