@@ -179,7 +179,7 @@ GRADIENTS = Exercise(
     asked="What are `a.grad`, `b.grad`, `c.grad` and `s.grad` at the end? Give a list in this"
     " order. `None` may be in it.",
     vary=_other_gradients,
-    principle="a leaf that requires grad keeps the gradient that reaches it, and a non-leaf keeps"
+    principle="in `backward()`, a leaf that requires grad keeps the gradient that reaches it, and a non-leaf keeps"
     " its own if it asked before.",
     quantities=GRADIENTS_OF,
     hints=(
@@ -413,7 +413,8 @@ REASONS = Exercise(
         " `tensor.grad` with None.",
     ),
     solution=_WHY,
-    principle="a gradient is missing because none was kept, because nobody asked, or because no path led there.",
+    principle="a gradient is missing because none was kept, because nobody asked, because no path led there,"
+    " or because no backward has run since `.grad` was emptied.",
 )
 
 

@@ -507,7 +507,7 @@ _AGREES = """
 def slope(f, inputs, which, at, h=1e-6):
     values = []
     for step in (h, -h):
-        moved = [x.detach().clone() for x in inputs]
+        moved = [x.detach().clone(memory_format=torch.contiguous_format) for x in inputs]
         moved[which].view(-1)[at] += step
         values.append(f(*moved))
     return ((values[0] - values[1]) / (2 * h)).detach()

@@ -309,7 +309,8 @@ def answer(f, x, v):
     (g,) = torch.autograd.grad(f(x), x, create_graph=True)
     if not g.requires_grad:
         return torch.zeros_like(x)
-    return torch.autograd.grad((g * v).sum(), x)[0]
+    slope = (g * v).sum()
+    return torch.autograd.grad(slope, x, allow_unused=True, materialize_grads=True)[0]
 """
 
 BUILD = Exercise(
@@ -328,8 +329,10 @@ BUILD = Exercise(
                 is_a(seen[at], Failed) and "does not require grad" in str(seen[at]) for at in (0, 1)
             )
         ),
-        "A straight function has a gradient without a graph: it is constant. Ask `g.requires_grad`,"
-        " and return zeros in the shape of `x`.": fails("does not require grad", cases=slice(2, 3)),
+        "The gradient of a straight function does not depend on `x`, and this one has no graph at all."
+        " Ask `g.requires_grad`, and return zeros in the shape of `x`.": fails(
+            "does not require grad", cases=slice(2, 3)
+        ),
         "`@` multiplies matrices where `x` is one. What you need is the sum of `g * v`.": fails(
             "can be implicitly created only for scalar outputs", "1D tensors expected"
         ),
@@ -338,13 +341,14 @@ BUILD = Exercise(
         ),
         "Your result is right, and it came row by row: one pass for each number in `x`. Weigh"
         " first, then differentiate once.": both(right_in(0), shows(_ROWS)),
-        "You filled `x.grad`. `torch.autograd.grad` returns a gradient and leaves `.grad`"
+        "You filled `x.grad`. `torch.autograd.grad` returns a gradient and leaves `x.grad`"
         " alone.": shows(_LEFT),
     },
     hints=(
         "Two calls of `torch.autograd.grad`. The first one is recorded.",
         "`(g,) = torch.autograd.grad(f(x), x, create_graph=True)`, then the gradient of `(g *"
-        " v).sum()`. If `g` has no graph, the answer is zero.",
+        " v).sum()`. If `g` has no graph, the answer is zero, and also if its graph does not lead to `x`:"
+        " `allow_unused=True, materialize_grads=True`.",
     ),
     solution=_HVP,
     cases=_other_products,

@@ -71,7 +71,7 @@ CHANGED = Exercise(
     **HOOKS.first("abcdef"),
     hints=(
         "Ask three things of each hook: is it on the right tensor, is it there in time, and what does it return?",
-        "A hook that returns nothing changes nothing. `append` returns nothing. A tensor from"
+        "A hook that returns nothing, and edits nothing in place, changes nothing. `append` returns nothing. A tensor from"
         " `detach()` is another tensor, and `y` was not made of it.",
     ),
 )
