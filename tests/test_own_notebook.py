@@ -215,6 +215,46 @@ def test_a_format_of_long_ago_is_read(tmp_path):
     assert "Old" in publish(tmp_path / "old.ipynb", "slides", tmp_path / "old.html")
 
 
+def colab(minor, **more):
+    """Return what Colab and older Jupyters write: a heading and a run, no cell of which has an id."""
+    run = {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": ["1 + 1"]}
+    data = {"text/plain": ["2"]}
+    made = {"output_type": "execute_result", "execution_count": 1, "metadata": {}, "data": data}
+    title = {"cell_type": "markdown", "metadata": {}, "source": ["# No ids\n", "text"]} | more
+    cells = [title, run | {"outputs": [made]}]
+    return {"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": cells}
+
+
+@pytest.mark.parametrize("to", ["slides", "page"])
+@pytest.mark.parametrize("minor", range(6))
+def test_cells_without_ids_are_published_and_the_file_is_left_as_it_was(
+    tmp_path, capsys, minor, to
+):
+    path, out = tmp_path / "own.ipynb", tmp_path / "own.html"
+    path.write_text(json.dumps(colab(minor)))
+    before = path.read_bytes()
+    assert main([str(path), "--to", to, "-o", str(out), "--no-check"]) == 0
+    html = out.read_text()
+    assert "No ids" in html
+    assert ">2</" in html.replace("\n", "")
+    assert path.read_bytes() == before
+    assert publish(path, to, out) == html, "ids differ from reading to reading"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"id": "title"}, {"id": "two words"}, {"id": None}, {"metadata": None}, {"attachments": None}],
+    ids=str,
+)
+def test_ids_before_their_time_and_fields_that_are_null_are_read(tmp_path, more):
+    path = tmp_path / "own.ipynb"
+    path.write_text("\ufeff" + json.dumps(colab(4, **more)), encoding="utf-8")
+    first, second = opened(path).cells
+    assert first.id == ("title" if more == {"id": "title"} else "cell-1")
+    assert second.id == "cell-2"
+    assert "No ids" in publish(path, "slides", tmp_path / "own.html")
+
+
 @pytest.mark.parametrize("minor", [4, 5])
 def test_an_id_that_is_none_is_refused_or_not_printed(tmp_path, capsys, minor):
     name = '"><script>window.hit=1</script>'
