@@ -16,7 +16,7 @@ from torch import nn
 
 from autograd_graphs.data import BY_PARAMETERS, tree
 from autograd_graphs.large.contract import Contraction
-from autograd_graphs.large.fold import Folding, fold
+from autograd_graphs.large.fold import MOST, SHORT, Folding, fold
 from autograd_graphs.large.lookup import NOWHERE, Lookup
 from autograd_graphs.looking.snapshot import Limits
 from helpers import module_calls, show, snapshot
@@ -232,9 +232,46 @@ def test_what_is_in_one_of_several_calls_is_named_by_it():
     assert made
     assert all(re.match(r"D\[call [123]\]", name) for name in made)
     names = names_shown(show(sum(both), names=calls, unfold="D+loss[call 1]").folded)
-    assert {"D[call 1].net.0", "D+loss[call 2]"} <= set(names)
+    assert {f"D[call {nr}].net.0" for nr in (1, 2, 3)} <= set(names)
     with pytest.raises(ValueError, match=r"'D\[call 1\]\.net'"):
         show(sum(both), names=calls, unfold="D.net")
+
+
+@pytest.mark.parametrize("name", big_models.MODELS)
+def test_no_box_swallows_more_than_half_of_a_model_where_there_is_room_to_open_it(name):
+    graph = big_models.graph_with_calls(name)
+    small, (operations, _) = fold(graph), graph.size
+    assert len(small.nodes) <= MOST
+    for node in small.nodes:
+        if node.folded and len(node.folded.copies) <= SHORT:
+            assert node.folded.operations <= operations / 2, node.operation
+
+
+class Sets(nn.Module):
+    """Sum what one network makes of the elements of a set, and go on from the sum."""
+
+    def __init__(self):
+        super().__init__()
+        self.phi = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU())
+        self.rho = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
+
+    def forward(self, elements):
+        return self.rho(self.phi(elements).sum(0))
+
+
+def test_of_equal_calls_all_are_open_or_none():
+    model = Sets()
+    with module_calls(model) as calls:
+        loss = sum(model(torch.ones(size, 3)).pow(2).sum() for size in (2, 3, 4, 5))
+    made = titles(loss, calls=calls)
+    for end in ("", ".phi", ".rho"):
+        names = {f"model[call {nr}]{end}" for nr in (1, 2, 3, 4)}
+        shown = {name for name in names if name in made or name.removeprefix("model") in made}
+        assert shown in (names, set())
+    opened = show(loss, names=calls, unfold="model[call 2]").folded
+    frames = {frame.name for frame in opened.frames}
+    assert "model[call 2]" in frames
+    assert "model[call 1]" in names_shown(opened)
 
 
 def test_leaves_that_many_parts_share_are_one_box_for_each_module_until_they_are_asked_for():

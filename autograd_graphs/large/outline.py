@@ -33,6 +33,10 @@ class Outline:
             self._inside[part] = self._divide(part.pieces[0].items, part.name)
         return self._inside[part]
 
+    def form(self, part: Part) -> tuple[int, ...]:
+        """Return what equal parts share: how many copies they are of which operations and calls."""
+        return len(part.copies), *map(self.reader.key, part.pieces[0].items)
+
     def _divide(self, items: Sequence[Item], name: str) -> tuple[Part, ...]:
         """Return the parts among items that are in a part of this name."""
         parts: list[Part] = []
