@@ -146,17 +146,17 @@ class Folding:
         """
         whole = sum(part.period for part in opened) or len(self.program)
         drawn = list(self._boxes(self.outline.outer, is_open, opened))
-        tried: set[Part] = set()
+        cards, tried = self._cards(drawn), set[Part]()
         while likely := [box for box in drawn if box not in tried and self._may_open(box, opened)]:
             largest = max(likely, key=lambda box: box.period)
-            if largest.period <= whole / 2 and self._cards(drawn) >= FEW:
+            if largest.period <= whole / 2 and cards >= FEW:
                 break
             form = self.outline.form(largest)
             alike = [box for box in likely if self.outline.form(box) == form]
             tried.update(alike)
             deeper = list(self._boxes(self.outline.outer, is_open.union(alike), opened))
-            if self._cards(deeper) <= MOST:
-                is_open, drawn = is_open.union(alike), deeper
+            if (count := self._cards(deeper)) <= MOST:
+                is_open, drawn, cards = is_open.union(alike), deeper, count
         return is_open, drawn
 
     def _may_open(self, part: Part, opened: Parts) -> bool:
