@@ -71,6 +71,13 @@ def test_random_programs_hold_the_storages_that_torch_unpacks(program):
     assert graph.held.unknown == 0
 
 
+@pytest.mark.parametrize("cut", [lambda t: t[:, :1].expand(2, 3), lambda t: t[:0], lambda t: t[1]])
+def test_a_detached_view_counts_with_all_of_its_storage(cut):
+    x = torch.ones(2, 2, requires_grad=True)
+    held = snapshot(x.sum() * cut(torch.ones(2, 2)).detach()).held
+    assert held.size == 4 * 2 * 2
+
+
 def test_what_is_packed_is_not_asked_and_said_to_be_unknown():
     runs = []
 
