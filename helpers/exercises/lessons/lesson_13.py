@@ -88,7 +88,8 @@ def _product(data: Data) -> str:
 y = {data["f"]}
 (g,) = torch.autograd.grad(y, x, create_graph=True)
 v = torch.tensor({data["v"]})
-answer = torch.autograd.grad(g @ v, x)[0].tolist()
+(h,) = torch.autograd.grad(g @ v, x)
+answer = h.tolist()
 """
 
 
@@ -118,7 +119,7 @@ def _other_product(random: Random) -> Data:
 
 def _place(at: int) -> Place:
     return Place(
-        f"`answer[{at}]`",
+        f"`h[{at}]`",
         f"row {at} of the Hessian times `v`",
         {
             "the first derivative": _found(1, at),
@@ -138,7 +139,7 @@ HESSIAN = Exercise(
         draw=_other_product,
         places=(_place(0), _place(1)),
     ),
-    asked="What is `answer`? Give two numbers.",
+    asked="What is `h`? Give two numbers.",
     hints=(
         "Write the two numbers of `g` as formulas of `x[0]` and `x[1]`. Then write `g @ v` as a formula.",
         "Differentiate that formula by `x[0]`, then by `x[1]`.",
