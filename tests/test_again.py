@@ -86,6 +86,12 @@ def test_a_letter_is_right_by_its_own_line_alone(exercise):
         assert 0 < len(variant.truth()) < len(variant.letters.about) == 6
 
 
+def test_no_variant_turns_on_how_torch_rounds_a_half():
+    for seed in range(300):
+        data = find("12.2").variant(seed).quantities.data
+        assert all(round(10 * number) * data["k"] % 10 != 5 for number in data["x"]), data
+
+
 @pytest.mark.parametrize("exercise", CODE, ids=lambda one: one.id)
 def test_a_function_meets_other_cases_which_its_solution_passes(exercise):
     variant = exercise.variant(7)

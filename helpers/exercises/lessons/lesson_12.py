@@ -125,8 +125,10 @@ def _at(place: int, factor: bool = True, rounded: bool = True) -> Callable[[Data
 
 
 def _other_numbers(random: Random) -> Data:
-    values = [random.randint(11, 59) / 10 for _ in range(2)]
-    return {"x": values, "k": random.randint(2, 5), "loss": random.choice(list(_SLOPES))}
+    """Draw two numbers whose products end in no half: torch rounds a half to the even side."""
+    k = random.randint(2, 5)
+    tenths = random.sample([number for number in range(11, 60) if number * k % 10 != 5], 2)
+    return {"x": [number / 10 for number in tenths], "k": k, "loss": random.choice(list(_SLOPES))}
 
 
 def _place(at: int) -> Place:
@@ -266,7 +268,7 @@ look at: x.grad.item()
 LINE = Exercise(
     id="12.4",
     right="With this line put right, what is printed is what the formula says.",
-    principle="compute on paper what has to be printed, and follow both numbers back to the line that keeps them.",
+    principle="compute on paper what should be printed, and follow each number back to the line that keeps it.",
     asked="The forward of this function is right, and the gradients are not. Which line is to blame? Give its number.",
     hints=(
         "What should be printed? Compute it without torch, and compare it with what this program prints.",
