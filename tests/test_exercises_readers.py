@@ -114,6 +114,7 @@ def test_floats_are_compared_with_a_tolerance_and_the_rest_exactly():
         (torch.ones(2, device="meta"), "a tensor of shape (2,), float32 on meta"),
         (dict, "the class dict"),
         (len, "the function len"),
+        (torch.autograd.Function.apply, "the method apply"),
         ({"a": object()}, "a dict of 1"),
         ({2, 1}, "a set of 2: {1, 2}"),
         (list(range(20)), "a list of 20: [0, 1, 2, 3, 4, 5, 6, 7, …]"),
