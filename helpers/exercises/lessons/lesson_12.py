@@ -404,15 +404,21 @@ def _gate_seen(returned: list, x: torch.Tensor, slope: float) -> list[object]:
     if not is_a(result, torch.Tensor) or len(result) != len(x):
         return ["not a tensor like `x`", "", "", ""]
     node = _TORCHS if _kept(result) == _TORCHS else "a node of yours"
-    gradient, after = _weighed(result, x), guarded(_after_an_edit, answer, x.tolist(), slope)
-    held = is_a(after, Failed) or after in (gradient, "raises")
+    gradient, values = _weighed(result, x), x.tolist()
+    after = guarded(_once_more, answer, values, slope, True)
+    held = is_a(after, Failed) or after in (
+        "raises",
+        guarded(_once_more, answer, values, slope, False),
+    )
     return [readable(result), gradient, node, "held" if held else _NEW]
 
 
-def _after_an_edit(answer: Callable, values: list[float], slope: float) -> object:
+def _once_more(answer: Callable, values: list[float], slope: float, edited: bool) -> object:
+    """Return the gradient of another run, perhaps with an edit of `x` before its backward."""
     x = leaf(*values)
     result = answer(x, slope)
-    x.detach().neg_()
+    if edited:
+        x.detach().neg_()
     return _weighed(result, x)
 
 
