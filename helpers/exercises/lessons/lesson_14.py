@@ -409,7 +409,7 @@ GUARD = Exercise(
         " hooks off again.": shows(_NO_STOP),
         "A parameter that is frozen takes no hook: torch refuses. Pass over those that do not"
         " require grad.": (fails("doesn't require gradient")),
-        "Backward ends in an error, which the case below shows. Does your hook raise"
+        "Backward stopped with an error, which the case below shows. Does your hook raise"
         " it?": _hook_failed,
         "Each report has the name of the last parameter. Your function looks the name up when it"
         " runs, and the loop has ended by then. Give each hook a name of its own, as in `lambda g,"
@@ -432,9 +432,9 @@ GUARD = Exercise(
         "After `stop()` hooks are left. Each registration returns a handle: keep them all, and call"
         " `remove()` on each.": wrong_in(4),
         "Something is reported although every gradient is finite.": wrong_in(0),
-        "The gradients aren't those that come without your guard. A hook that only looks returns"
-        " nothing, not even what `report` returns. It writes nothing into `.grad`, and no flag"
-        " changes.": wrong_in(2),
+        "The gradients aren't what they'd be without your guard. A hook that only looks returns"
+        " nothing, not even what `report` returns. And it leaves `.grad` and every flag"
+        " alone.": wrong_in(2),
         "Nothing is reported at all. Is the hook on the parameters, and does it look at each number"
         " of the gradient that it is given?": each_has(1, ()),
     },
