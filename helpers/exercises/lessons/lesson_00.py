@@ -269,7 +269,7 @@ def _other_drawing(random: Random) -> dict[str, object]:
 
 DRAWING = Exercise(
     id="00.6",
-    reader=numbers(),
+    reader=numbers("cards", "arrows", "at_x"),
     right="Each recorded use of a tensor is an arrow, and `x` counts as often as it is used.",
     asked="Draw the picture of `f` on paper. How many cards of operations has it, how many arrows,"
     " and how many of these end at `x`? Give a list `[cards, arrows, at_x]`.",

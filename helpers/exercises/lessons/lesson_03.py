@@ -242,10 +242,6 @@ MIDDLE = Exercise(
         ),
         "`inner` kept its gradient, but your function returned None. `backward()` itself returns"
         " None. Return what is in `inner.grad`.": shows("not returned"),
-        "You returned a tuple with the gradient in it, since `torch.autograd.grad` gives one"
-        " gradient for each input. Take it out.": like(
-            "def answer(loss, inner):\n    return torch.autograd.grad(loss, inner)"
-        ),
         "You returned ones: the gradient of a tensor by itself, with which backward begins. `inner`"
         " comes later.": like(
             "def answer(loss, inner):\n    loss.retain_grad()\n    loss.backward()\n    return"

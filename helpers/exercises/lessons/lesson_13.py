@@ -12,12 +12,12 @@ from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
-from helpers.exercises.functions import function, written
+from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import run, slope
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.recognise import both, fails, like, right_in, shows, wrong_in
-from helpers.exercises.tensors import readable
+from helpers.exercises.tensors import NO_TENSOR, NOT_A_TENSOR, SEVERAL, no_loss, readable
 
 # Bound here: a student may have put others in their place.
 _grad, _tensor = torch.autograd.grad, torch.tensor
@@ -88,7 +88,8 @@ def _product(data: Data) -> str:
 y = {data["f"]}
 (g,) = torch.autograd.grad(y, x, create_graph=True)
 v = torch.tensor({data["v"]})
-answer = torch.autograd.grad(g @ v, x)[0].tolist()
+(h,) = torch.autograd.grad(g @ v, x)
+answer = h.tolist()
 """
 
 
@@ -118,7 +119,7 @@ def _other_product(random: Random) -> Data:
 
 def _place(at: int) -> Place:
     return Place(
-        f"`answer[{at}]`",
+        f"`h[{at}]`",
         f"row {at} of the Hessian times `v`",
         {
             "the first derivative": _found(1, at),
@@ -138,7 +139,7 @@ HESSIAN = Exercise(
         draw=_other_product,
         places=(_place(0), _place(1)),
     ),
-    asked="What is `answer`? Give two numbers.",
+    asked="What is `h`? Give two numbers.",
     hints=(
         "Write the two numbers of `g` as formulas of `x[0]` and `x[1]`. Then write `g @ v` as a formula.",
         "Differentiate that formula by `x[0]`, then by `x[1]`.",
@@ -355,23 +356,17 @@ BUILD = Exercise(
 )
 
 
-def _smooth_case(scale: float, points: list) -> Callable:
-    """Return a model with weights that follow from one number, and some points."""
-
-    @written(f"a classifier with weights around {scale}; points = torch.tensor({points})")
-    def case() -> tuple:
-        model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
-        with torch.no_grad():
-            for nr, weight in enumerate(model.parameters(), start=1):
-                weight.copy_(_tensor(scale / nr).expand(weight.shape).cumsum(0) - 0.3)
-        return model, _tensor(points)
-
-    return case
+def _smooth_case(seed: int, points: list) -> Callable:
+    """Return a model with weights that follow from a seed, and some points."""
+    code = f"""torch.manual_seed({seed})
+model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+points = torch.tensor({points})"""
+    return made_by(code, "model", "points")
 
 
 _SMOOTH = (
-    _smooth_case(0.5, [[1.0, 2.0], [0.5, -1.0], [0.0, 0.3]]),
-    _smooth_case(0.8, [[0.1, 0.2], [-0.5, 0.4]]),
+    _smooth_case(1, [[1.0, 2.0], [0.5, -1.0], [0.0, 0.3]]),
+    _smooth_case(2, [[0.1, 0.2], [-0.5, 0.4]]),
 )
 
 
@@ -379,18 +374,21 @@ def _other_smooth(random: Random) -> tuple:
     def points(count: int) -> list:
         return [[random.randint(-20, 20) / 10, random.randint(-20, 20) / 10] for _ in range(count)]
 
-    return tuple(_smooth_case(random.randint(3, 9) / 10, points(count)) for count in (3, 2))
+    return tuple(_smooth_case(random.randint(3, 99), points(count)) for count in (3, 2))
 
 
 _NO_GRAPH, _TOUCHED = "no gradient", "changed"
 
 
 def _smooth_seen(returned: object, model: nn.Module, points: torch.Tensor) -> list[object]:
-    before = points.requires_grad or any(tensor.grad is not None for tensor in model.parameters())
     weights = [model[0].weight, model[2].weight]
-    sent = guarded(lambda: [readable(tensor) for tensor in _grad(returned, weights)])
-    gradient = _NO_GRAPH if is_a(sent, Failed) else sent
-    return [readable(returned), gradient, _TOUCHED if before else "as before"]
+    touched = points.requires_grad or any(tensor.grad is not None for tensor in model.parameters())
+    touched = touched or not all(weight.requires_grad for weight in weights)
+    gradient = no_loss(returned)
+    if not gradient:
+        sent = guarded(lambda: [readable(tensor) for tensor in _grad(returned, weights)])
+        gradient = _NO_GRAPH if is_a(sent, Failed) else sent
+    return [readable(returned), gradient, _TOUCHED if touched else "as before"]
 
 
 _PENALTY = """
@@ -411,10 +409,14 @@ CASE = Exercise(
     right="The penalty has a graph, so its backward reaches the weights. Put the one word into the case.",
     principle="a penalty on a gradient needs the graph of that gradient.",
     known={
-        "Your penalty sends no gradient to the weights, because nobody recorded how the slope was"
-        " computed.": shows(_NO_GRAPH),
-        "Your function leaves a trace: `points` require grad now, or a weight has a `.grad`. Work"
-        " on a copy of the points, and ask with `torch.autograd.grad`.": shows(_TOUCHED),
+        NO_TENSOR: shows(NOT_A_TENSOR),
+        "You return several numbers, one for each point or coordinate. The penalty is a single"
+        " number.": shows(SEVERAL),
+        "Your function leaves a trace: `points` require grad now, or a weight has a `.grad` or no"
+        " longer requires grad. Work on a copy of the points, and ask with"
+        " `torch.autograd.grad`.": shows(_TOUCHED),
+        "Your penalty sends no gradient to the weights. Either the slope was computed without a"
+        " record of how, or something cut it off afterwards.": shows(_NO_GRAPH),
         "That is the mean of all squared numbers. Of each point take the sum over both coordinates,"
         " and the mean over the points"
         " only.": like(_PENALTY.replace("square().sum(1).mean()", "square().mean()")),
