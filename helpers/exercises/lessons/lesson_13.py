@@ -257,11 +257,16 @@ LINE = Exercise(
 
 _CUBES, _MIXED = "(x**3).sum()", "x.prod() + (x**2).sum()"
 _STRAIGHT, _SQUARED = "(3 * x).sum()", "(x @ x @ x).sum()"
+_LAYER = "(x * w).sum()"
+_WEIGHT = "w = torch.tensor(3., requires_grad=True)"
 
 
 def _product_case(f: str, x: list, v: list) -> Callable:
-    @written(f"f = lambda x: {f}; x, v = torch.tensor({x}), torch.tensor({v})")
+    weight = f"{_WEIGHT}; " if f == _LAYER else ""
+
+    @written(f"{weight}f = lambda x: {f}; x, v = torch.tensor({x}), torch.tensor({v})")
     def case() -> tuple:
+        w = _tensor(3.0, requires_grad=True)
         leaf = _tensor(x, requires_grad=True)
         leaf.arrived = []
 
@@ -269,7 +274,7 @@ def _product_case(f: str, x: list, v: list) -> Callable:
             own = given.view_as(given)  # a copy of x, such as `hessian` makes, is watched as well
             if own.requires_grad:
                 own.register_hook(lambda gradient: leaf.arrived.append(1))
-            return eval(f, {"x": own})
+            return eval(f, {"x": own, "w": w})
 
         return counted, leaf, _tensor(v)
 
@@ -281,6 +286,7 @@ _PRODUCTS = (
     _product_case(_MIXED, [2.0, 3.0, 5.0, 10.0], [1.0, -1.0, 2.0, 0.5]),
     _product_case(_STRAIGHT, [[1.0, 2.0], [3.0, 4.0]], [[3.0, 4.0], [5.0, 6.0]]),
     _product_case(_SQUARED, [[1.0, 2.0], [3.0, 5.0]], [[1.0, 0.0], [2.0, 1.0]]),
+    _product_case(_LAYER, [1.0, 2.0], [3.0, 4.0]),
 )
 
 
@@ -294,6 +300,7 @@ def _other_products(random: Random) -> tuple:
         _product_case(_MIXED, drawn(long), drawn(long)),
         _product_case(_STRAIGHT, [drawn(2), drawn(2)], [drawn(2), drawn(2)]),
         _product_case(_SQUARED, [drawn(2), drawn(2)], [drawn(2), drawn(2)]),
+        _product_case(_LAYER, drawn(2), drawn(2)),
     )
 
 
@@ -344,6 +351,11 @@ BUILD = Exercise(
         " first, then differentiate once.": both(right_in(0), shows(_ROWS)),
         "You filled `x.grad`. `torch.autograd.grad` returns a gradient and leaves `x.grad`"
         " alone.": shows(_LEFT),
+        "With weights that require grad, the first gradient of a straight function has a graph, and it"
+        " leads to the weights alone. Let `grad` return zeros for an `x` that it doesn't meet:"
+        " `allow_unused=True, materialize_grads=True`.": fails(
+            "appears to not have been used", cases=slice(4, 5)
+        ),
     },
     hints=(
         "Two calls of `torch.autograd.grad`. The first one is recorded.",
