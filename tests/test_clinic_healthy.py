@@ -433,6 +433,17 @@ torch.manual_seed(0)
 net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
 x, positive = torch.randn(8, 3), torch.arange(8) > 3
 """
+CARRIED = """
+cell, h = nn.GRUCell(3, 4), torch.zeros(2, 4)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+for piece in torch.randn(4, 2, 3):
+    opt.zero_grad()
+    {}
+    loss = h.pow(2).mean()
+    loss.backward(retain_graph=True)
+    opt.step()
+    {}
+"""
 ASK = "diagnose(net, loss, opt)"
 TOLD = {  # a program, what asks, what is said of it, and what is not
     "an unused layer, and a checkpoint in another class": (
@@ -519,6 +530,59 @@ TOLD = {  # a program, what asks, what is said of it, and what is not
         ASK,
         "I found nothing wrong in this step.",
         "softmax",
+    ),
+    "a state that is carried on, with retain_graph": (
+        CARRIED.format("h = cell(piece, h)", ""),
+        "diagnose()",
+        "h brings the graph of an earlier round along, and the optimizer's step() has changed "
+        "cell.weight_hh since then.",
+        "running the model again",
+    ),
+    "the same, watched": (
+        CARRIED.format("h = cell(piece, h)", ""),
+        "diagnose(rerun=True)",
+        "Try: hand h on without its graph: h = h.detach()",
+        "running the model again",
+    ),
+    "a state that is detached, and a step too early": (
+        CARRIED.format("h = cell(piece.requires_grad_(), h.detach())", "loss.backward()"),
+        "diagnose()",
+        "Most likely the optimizer's step() changed cell.weight_ih in place.",
+        "an earlier round along, and",
+    ),
+    "an edit of what came from a nameless leaf": (
+        "s = torch.randn(4, requires_grad=True).softmax(0)\ns[0] = 0\n(s + 1).log().sum().backward()",
+        "diagnose()",
+        "s was edited in place here, after an operation had saved it for backward(). So backward() "
+        "found another version than the one that was saved. Edited by line 2: s[0] = 0",
+        "I do not know yet",
+    ),
+    "an edit that no line of the loss shows": (
+        "def model(x):\n    z = net(x)\n    g = z.sigmoid()\n    out = z * g\n    g += 1\n    return out\n"
+        "model(x).sum().backward()",
+        "diagnose()",
+        "To see which line of forward had saved it, run it again under "
+        "torch.autograd.set_detect_anomaly(True)",
+        "Edited by",
+    ),
+    "a part of a leaf that is set": (
+        "net.weight[0] = 0.0",
+        "diagnose()",
+        "net.weight is a leaf that requires grad, and this line writes into it.",
+        "w -= lr",
+    ),
+    "autograd.grad under vmap": (
+        "torch.vmap(lambda x: torch.autograd.grad(x.sin().sum(), x)[0])(x)",
+        "diagnose()",
+        "This ran inside torch.vmap().",
+        "made without requires_grad=True",
+    ),
+    "a scheduler in each batch, and a step in each fourth": (
+        "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\nfor number in range(1, 9):\n"
+        "    net(x).mean().backward()\n    if number % 4 == 0:\n        opt.step()\n    plan.step()",
+        "diagnose()",
+        "in the same if where several batches make one step",
+        "call optimizer.step() first",
     ),
 }
 

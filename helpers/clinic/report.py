@@ -31,7 +31,7 @@ from helpers.clinic.errors import (
     types_of,
 )
 from helpers.clinic.facts import Facts, Finding, Spot, each, spot_in
-from helpers.clinic.failing_line import scene
+from helpers.clinic.failing_line import LED, scene
 from helpers.clinic.health import examined
 from helpers.clinic.heard import Heard, last_warning, listen
 from helpers.clinic.message_clues import clue
@@ -196,9 +196,10 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         if lines:
             page = _with_scene(lines, seen)
             return _of_head(head, [note, *page, origin, _lesson(symptom)], [note, *page])
-        more = "" if watch else offer(error, text)
+        is_led = "".join(seen[:1]).startswith(LED)
+        more = "" if watch else offer(error, text, is_led)
         page = [note, *_page(symptom, clue(text), [origin, *seen, more])]
-        first = [note, *seen[:1], _means(symptom), *seen[1:2], more, *_advice(symptom)]
+        first = [note, *seen[:1], _means(symptom), *seen[1:2], *_advice(symptom), more]
         return _of_head(head, page, first)
     seen = scene(Facts("", traceback_of(error), is_past)) or _no_scene(error)
     unknown = SAID["interrupted"] if issubclass(type(error), KeyboardInterrupt) else SAID["unknown"]
