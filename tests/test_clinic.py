@@ -19,6 +19,7 @@ from autograd_graphs.looking import torch_private
 from autograd_graphs.looking.snapshot import Walk
 from helpers import diagnose
 from helpers.answers import html
+from helpers.clinic import report
 from helpers.clinic.catalogue import book
 from helpers.clinic.detectors import nodes_of
 from helpers.clinic.errors import frames_of
@@ -678,3 +679,11 @@ def test_of_an_older_error_nothing_is_said_of_what_was_before_it():
     assert lost in text
     assert "Freed" not in text
     assert "freed before" not in text
+
+
+def test_of_every_known_error_a_remedy_is_seen_before_the_card_is_folded():
+    for symptom in book().symptoms:
+        if symptom.kind != "silent":
+            card = report._of_text(f"{symptom.type}: {symptom.message}")
+            seen = html(card).partition("<details>")[0]
+            assert "Try:" in seen, symptom.message

@@ -85,11 +85,11 @@ old = [net(x)["a"].mean() for _ in range(3)]
 # loop
 for _ in range(6):
     out = net(x)
-    loss = F.mse_loss(out["a"], y) + F.l1_loss(out["b"], y)
+    loss = F.mse_loss(out["a"], y) + F.smooth_l1_loss(out["b"], y)
     STEP
 # then
 out = net(x)
-loss = F.mse_loss(out["a"], y) + F.l1_loss(out["b"], y)
+loss = F.mse_loss(out["a"], y) + F.smooth_l1_loss(out["b"], y)
 
 ## a GAN whose two losses come before the two steps
 net, critic = nn.Linear(2, 2), nn.Linear(2, 1)

@@ -14,7 +14,7 @@ from autograd_graphs.looking.variable_names import caller, is_ipythons, named
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.messages import first_sentence, type_name
-from helpers.answers import Card, show, strip_marks
+from helpers.answers import Card, rows, show, strip_marks
 from helpers.clinic.catalogue import SAID, Cause, Symptom, book
 from helpers.clinic.causes import found_in
 from helpers.clinic.errors import (
@@ -39,6 +39,7 @@ from helpers.clinic.rerun import Watch, found_again, offer, run_again
 from helpers.clinic.sources import cells_in
 
 MOST_LINES = 3  # of the learner's, in one finding
+ROOM = 3  # rows of a card for what an error means
 
 listen()
 
@@ -174,7 +175,7 @@ def _of_text(text: str) -> Card:
     if not symptom:
         return _card("partly", "Not known", head, [head, SAID["unknown"]])
     page = [head, *_page(symptom, clue(text), [])]
-    return _card("wrong", "A message", head, page, [_means(symptom), *_advice(symptom)])
+    return _card("wrong", "A message", head, page, [_briefly(symptom), *_advice(symptom)])
 
 
 def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | None = None) -> Card:
@@ -199,7 +200,7 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         is_led = "".join(seen[:1]).startswith(LED)
         more = "" if watch else offer(error, text, is_led)
         page = [note, *_page(symptom, clue(text), [origin, *seen, more])]
-        first = [note, *seen[:1], _means(symptom), *seen[1:2], *_advice(symptom), more]
+        first = [note, *seen[:1], _briefly(symptom), *seen[1:2], *_advice(symptom), more]
         return _of_head(head, page, first)
     seen = scene(Facts("", traceback_of(error), is_past)) or _no_scene(error)
     unknown = SAID["interrupted"] if issubclass(type(error), KeyboardInterrupt) else SAID["unknown"]
@@ -278,6 +279,12 @@ def _page(symptom: Symptom, hint: str, seen: list[str]) -> list[str]:
 
 def _means(symptom: Symptom) -> str:
     return f"What it means: {symptom.means} {symptom.mark}".rstrip()
+
+
+def _briefly(symptom: Symptom) -> str:
+    """Return what a symptom means; of a long text its beginning, so that a remedy is seen too."""
+    means = _means(symptom)
+    return means if rows(means) <= ROOM else f"What it means: {first_sentence(symptom.means)}"
 
 
 def _advice(symptom: Symptom) -> list[str]:
