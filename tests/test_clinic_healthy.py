@@ -524,6 +524,12 @@ TOLD = {  # a program, what asks, what is said of it, and what is not
         "loss is NaN or infinite, because net.weight is so already.",
         "Look at line",
     ),
+    "eval mode, and the eval() of another model": (
+        "net = nn.Sequential(net, nn.Dropout())\nloss = net.eval()(x).mean()\nother = net[0].eval()",
+        "diagnose(net, loss)",
+        "net[1] is in eval mode",
+        "Look at line 3",
+    ),
     "log_softmax twice": (
         "net = nn.Linear(3, 3)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
         "loss = nn.functional.cross_entropy(net(x).log_softmax(1), torch.arange(8) % 3)",

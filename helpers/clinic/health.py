@@ -638,7 +638,9 @@ def modes(health: Health) -> Iterator[Finding]:
         if is_a(module, MOODY) and not module.training:
             names.append(health.spelt(path) or type_name(module))
     if names:
-        yield finding("modes", calls_of(health.space, "eval")[:1], names)  # the newest
+        own = f"{health.model_name}.eval("
+        lines = [line for line in calls_of(health.space, "eval") if own in line]
+        yield finding("modes", lines[:1], names)  # the newest
 
 
 def hooked(health: Health) -> Iterator[Finding]:

@@ -110,6 +110,11 @@ class Account:
         """Say whether the first gradient is what it was after the last backward or step."""
         return is_marked(grad, self.marked)
 
+    def has_gradients_of_backward(self) -> bool:
+        """Say whether the first gradient is the tensor that backward() left, edited or not."""
+        have = self.gradients()
+        return bool(have) and self.marked[0]() is have[0][1]
+
     def is_untouched(self) -> bool:
         """Say whether the first gradient is as backward() left it, or none is new."""
         have = self.gradients()

@@ -168,7 +168,8 @@ class watching:
         self._finite.look_at_loss(frame, line, roots)
         self._graphs.losses += map(weakref.ref, roots)
         self._note_retained(line)
-        if given.get("retain_graph") and not given.get("create_graph"):
+        is_only = not self._roots  # else an earlier one of this round may have needed it
+        if given.get("retain_graph") and not given.get("create_graph") and is_only:
             self._retained = line
         if given.get("inputs") is None and self._step_of is None:
             self._note_twice(roots, line)
@@ -252,7 +253,7 @@ class watching:
             place = place_between(filled, line, EMPTYING)
             words = f" ({place}, {code(place.text)})" if place else ""
             self.notes.add(kind, line, account, place=words)
-        elif filled and account.gradients():
+        elif filled and account.has_gradients_of_backward():
             self._used[filled] += 1
 
     def _after_step(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
