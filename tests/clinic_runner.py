@@ -51,6 +51,7 @@ def shown(cells):
             with torch.random.fork_rng():
                 return _shown(shell, cells)
     finally:
+        heard._LAST.clear()
         torch.set_warn_always(False)
         torch.autograd.set_detect_anomaly(False)
         torch.set_grad_enabled(True)

@@ -19,6 +19,7 @@ from autograd_graphs.looking import torch_private
 from autograd_graphs.looking.snapshot import Walk
 from helpers import diagnose
 from helpers.answers import html
+from helpers.clinic import report
 from helpers.clinic.catalogue import book
 from helpers.clinic.detectors import nodes_of
 from helpers.clinic.errors import frames_of
@@ -355,9 +356,9 @@ def test_a_fault_of_its_own_is_named_as_such(monkeypatch, capsys):
 def test_in_a_notebook_it_speaks_of_the_cell_that_failed():
     text = shown(["import torch", FAILS, "diagnose()"])
     assert text.startswith("RuntimeError: a view of a leaf Variable that requires grad")
-    assert "In your line (its tensors as they are now): weight[0] = 5.0\n" in text
+    assert "Look at line 2: weight[0] = 5.0\n" in text
     assert "\n    weight: shape (3,), a leaf that requires grad\n" in text
-    assert "(lesson 09)" in text
+    assert "Lesson 09 teaches this" in text
 
 
 HEAD = "x = torch.tensor([2.0, 3.0], requires_grad=True)\n"
@@ -678,3 +679,11 @@ def test_of_an_older_error_nothing_is_said_of_what_was_before_it():
     assert lost in text
     assert "Freed" not in text
     assert "freed before" not in text
+
+
+def test_of_every_known_error_a_remedy_is_seen_before_the_card_is_folded():
+    for symptom in book().symptoms:
+        if symptom.kind != "silent":
+            card = report._of_text(f"{symptom.type}: {symptom.message}")
+            seen = html(card).partition("<details>")[0]
+            assert "Try:" in seen, symptom.message

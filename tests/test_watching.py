@@ -191,6 +191,59 @@ for _ in range(9):
     for p in model.parameters():
         p.grad.nan_to_num_()
     opt.step()
+# a scaler, and gradients that are clipped after unscale_ and halved before it
+scaler = torch.amp.GradScaler("cpu")
+for _ in range(9):
+    opt.zero_grad()
+    scaler.scale(mse(model(x), y)).backward()
+    for p in model.parameters():
+        p.grad /= 2
+    scaler.unscale_(opt)
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(opt)
+    scaler.update()
+# a sharpness-aware step: up by hand, then down
+for number in range(18):
+    opt.zero_grad()
+    mse(model(x), y).backward()
+    if number % 2:
+        opt.step()
+    else:
+        with torch.no_grad():
+            for p in model.parameters():
+                p += 0.01 * p.grad
+# gradients of each loss apart, and their mean
+for _ in range(9):
+    out, apart = model(x), []
+    for loss in (mse(out, y), out.abs().mean()):
+        opt.zero_grad()
+        loss.backward(retain_graph=True)
+        apart.append([p.grad for p in model.parameters()])
+    for p, *grads in zip(model.parameters(), *apart):
+        p.grad = sum(grads) / 2
+    opt.step()
+# a batch that is left out now and then
+for number in range(9):
+    opt.zero_grad()
+    mse(model(x), y).backward()
+    if number % 4 != 2:
+        opt.step()
+# a part without an optimizer that is moved by hand
+del opt.param_groups[0]["params"][:2]
+for _ in range(9):
+    STEP
+    with torch.no_grad():
+        for p in model[0].parameters():
+            p -= 0.01 * p.grad
+            p.grad = None
+# a part that holds gradients from before, and another model
+model[0].weight.grad = torch.ones(8, 4)
+model[0].requires_grad_(False)
+old = nn.Linear(4, 1)
+old(x).sum().backward()
+del opt.param_groups[0]["params"][:2]
+for _ in range(9):
+    STEP
 # a loader with workers
 pairs = torch.utils.data.TensorDataset(x, y)
 for _ in range(2):
@@ -307,6 +360,74 @@ for _ in range(9):
     loss = mse(model(x), y)
     loss.backward(retain_graph=True)
     opt.step()
+# kept, in a meter | meter.sum = meter.sum + loss | seen from round 4 on
+class Meter:
+    sum = 0
+Meter.__module__ = "__main__"
+meter = Meter()
+for _ in range(9):
+    STEP
+    meter.sum = meter.sum + loss
+# kept, in the model | model.total += loss | seen from round 4 on
+model.total = 0
+for _ in range(9):
+    STEP
+    model.total += loss
+# kept, in a deque of another function | self.window.append(loss) | seen from round 4 on
+from collections import deque
+class Trainer:
+    def __init__(self):
+        self.window = deque(maxlen=100)
+    def fit(self):
+        for _ in range(9):
+            opt.zero_grad()
+            loss = mse(model(x), y)
+            loss.backward()
+            opt.step()
+            self.window.append(loss)
+Trainer.__module__ = "__main__"
+trainer = Trainer()
+trainer.fit()
+# kept, for the last three rounds | losses.append(loss) | seen from round 3 on
+losses = []
+for _ in range(3):
+    STEP
+    losses.append(loss)
+# lost | loss.backward() | rounds 1–3
+for number in range(12):
+    opt.zero_grad()
+    loss = mse(model(x), y) / 4
+    loss.backward()
+    if number % 4 == 3:
+        opt.step()
+# clipped scaled | nn.utils.clip_grad_norm_(model.parameters(), 1.0) | rounds 1–9
+scaler = torch.amp.GradScaler("cpu")
+for _ in range(9):
+    opt.zero_grad()
+    scaler.scale(mse(model(x), y)).backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(opt)
+    scaler.update()
+# clipped scaled, by a fused optimizer | nn.utils.clip_grad_norm_(model.parameters(), 1.0) | rounds 2–9
+opt = torch.optim.AdamW(model.parameters(), fused=True)
+scaler = torch.amp.GradScaler("cpu")
+for _ in range(9):
+    opt.zero_grad()
+    scaler.scale(mse(model(x), y)).backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(opt)
+    scaler.update()
+# not held | | rounds 1–9
+del opt.param_groups[0]["params"][:2]
+for _ in range(9):
+    STEP
+# zero, a dead relu | | rounds 1–9
+model[0].bias.data.fill_(-100)
+for _ in range(9):
+    STEP
+# zero, a bias that cancels | | rounds 1–9
+for _ in range(9):
+    STEP((model(x[:8]).mean() - model(x[8:]).mean()))
 # never reached | | rounds 1–9
 for _ in range(9):
     STEP(model[0](x).square().mean())
@@ -358,7 +479,8 @@ def test_a_mistake_is_named_with_its_line_and_its_rounds(run, mistake):
     assert " ".join(str(found[0]).split()) in ran.text
     others = {one.kind for one in ran.seen.mistakes} - {kind}
     assert others <= ({"never reached"} if kind == "others" else set()), ran.text
-    assert (card_of(ran.seen.notes).look == "partly") == (kind in ("retained", "never reached"))
+    notes = ("retained", "never reached", "not held", "zero")
+    assert (card_of(ran.seen.notes).look == "partly") == (kind in notes)
     if kind == "emptied":
         assert "(line 10 of My_Loop.py, opt.zero_grad(set_to_none=False))" in ran.text
 

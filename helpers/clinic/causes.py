@@ -243,12 +243,20 @@ def modified(facts: Facts, _: Any) -> Finding | None:
         return None
     maker, (_, places) = _MAKER.search(facts.text), spoilt_by(facts.call.nodes)
     names = [name for name, tensor in facts.names if places & memory_in(tensor)]
-    events = [event for event in facts.of("edit") if event.ids]
+    events = [event for event in facts.of("edit") if event.ids or event.name in names]
     if events and maker and maker[1] not in ("AsStrided", "T"):
         return edit_finding(facts, edits_of(facts, events, maker[1]), names)
     if steps := stepped(facts):
-        return finding("stepped", steps, what=listed(names) if names else "a tensor of this graph")
+        return step_finding(facts, steps, listed(names) if names else "a tensor of this graph")
     return edit_finding(facts, events, names) if events else None
+
+
+def step_finding(facts: Facts, lines: Sequence[Any], what: str) -> Finding:
+    """Tell of a step that edited what a graph had saved: perhaps that of an earlier round."""
+    carried = carried_state(facts)
+    if carried is not None:
+        return finding("carried_stepped", [carried, *lines], name=carried.name, what=what)
+    return finding("stepped", lines, what=what)
 
 
 def edits_of(facts: Facts, events: Sequence[Event], maker: str) -> Sequence[Event]:
@@ -330,11 +338,13 @@ def edited_here(facts: Facts) -> str:
 
 @rule("a leaf Variable that requires grad is being used in an in-place operation")
 def module_edits_leaf(facts: Facts, _: Any) -> Finding | None:
-    """A module with inplace=True got a leaf."""
+    """A module with inplace=True got a leaf, or a line writes into a part of one."""
     for event in facts.of("edit"):
         if event.stmt is facts.spot.stmt and is_class(event.word):
             what = quoted(event.name, "what it gets here")
             return finding("module_edits_leaf", [event], module=event.word, what=what)
+        if event.stmt is facts.spot.stmt and event.word == "assign":
+            return finding("leaf_assigned", [event], name=event.name)
     return None
 
 
@@ -406,6 +416,8 @@ def asked_of_workers(facts: Facts) -> dict[str, torch.Tensor]:
 @rule("can't retain_grad on Tensor that has requires_grad=False")
 @rule("cannot register a hook on a tensor that doesn't require gradient")
 def lost(facts: Facts, _: Any) -> Finding | None:
+    if any(frame.f_code.co_name == "vmap_impl" for frame in frames_of(facts.traceback)):
+        return finding("in_vmap", [facts.spot])
     cuts = facts.of("cut")
     if not cuts:
         explained = no_tensor(facts) or in_backward(facts) or frozen(facts)

@@ -32,6 +32,7 @@ from helpers.clinic.errors import learners_lines
 from helpers.clinic.facts import Facts, texts_of
 from helpers.clinic.sources import is_as_it_ran
 
+LED = ("Edited by", "Freed by", "Its graph was lost in")  # how a line that is sure is told
 MOST_TENSORS, MOST_SAVED, MOST_SHOWN = 4, 3, 3
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _STRING = re.compile(r"""("[^"]*"|'[^']*')|#.*""")
@@ -66,15 +67,15 @@ def _led_to_it(facts: Facts, named: dict[str, torch.Tensor], look: str) -> str:
         return ""
     if look == "modified":
         lines, is_sure = editors(facts.past, list(named.values()))
-        words = "Edited by"
+        words = LED[0]
     elif look == "freed":
         roots = facts.call.roots if facts.call else list(named.values())
         lines, is_sure = lines_that_freed(facts.past, roots)
-        words = "Freed by"
+        words = LED[1]
     elif "does not require grad" in facts.text:
         cuts = facts.seen_cuts()
         lines = texts_of(cuts)
-        words = "Its graph was lost in"
+        words = LED[2]
         if len(lines) != 1 or not isinstance(cuts[0].stmt, ast.Assign):
             return ""
     if not lines:

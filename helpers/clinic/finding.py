@@ -11,7 +11,7 @@ from autograd_graphs.untrusted.messages import type_name
 from helpers.clinic.entries import Entry, plain
 from helpers.clinic.errors import is_error, text_of, types_of
 from helpers.clinic.index import link_from_outside
-from helpers.clinic.search import is_message, messages_in, nearest, search
+from helpers.clinic.search import fits, is_message, messages_in, nearest, search
 
 LONGEST = 10_000  # characters of a text that are looked at
 EXAMPLES = 'for example find("leaf"), or find("does not require grad")'
@@ -93,6 +93,8 @@ def _said(text: str, entries: tuple[Entry, ...]) -> str:
         return f"The glossary has nothing on “{quoted}”. Its nearest terms: "
     if is_message(text) and not messages_in(text):
         return "The glossary does not know this message. Some of its words are in:"
+    if not fits(text, entries[0]):
+        return "Nothing in the glossary fits this well. Some of its words are in:"
     return ""
 
 

@@ -49,7 +49,7 @@ from helpers.clinic.facts import (
     quoted,
     texts_of,
 )
-from helpers.clinic.failed_backward import leaves_of, met_nodes, pairs_in, states_of
+from helpers.clinic.failed_backward import leaves_of, met_nodes, pairs_in, states_of, walk_from
 from helpers.clinic.hooks import Alive
 from helpers.clinic.nans import dangerous, first_name, kind_of, nan_finding
 from helpers.clinic.reach import attributes, parts, reached, spelt
@@ -67,10 +67,9 @@ OF_LOSS = {
 }
 TWICE = {
     ("LogSoftmax", "Softmax"): ("cross_entropy", "softmax"),
-    ("LogSoftmax", "LogSoftmax"): ("cross_entropy", "softmax"),
     ("BinaryCrossEntropyWithLogits", "Sigmoid"): ("binary_cross_entropy_with_logits", "sigmoid"),
 }
-FLAT = {"Round", "Floor", "Ceil", "Sign", "Sgn", "Trunc", "Heaviside"}
+FLAT = {"Round", "Floor", "Ceil", "Sign", "Sgn", "Trunc", "Heaviside", "Bernoulli"}
 MOODY = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
 
 
@@ -84,6 +83,7 @@ class Health:
         self.problem = ""  # why there are no gradients to look at
         self.raised = ""  # what a backward of the learner's raised
         self.unexplained: list[str] = []  # unreached parameters whose way no line ends
+        self.stopped: list[str] = []  # parameters to whose operations nothing but 0 comes back
 
     @cached_property
     def parameters(self) -> dict[str, torch.Tensor]:
@@ -106,13 +106,19 @@ class Health:
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
-        if not is_a(self.optimizer, torch.optim.Optimizer):
-            return []
-        return list(object.__getattribute__(self.optimizer, "__dict__").get("param_groups", ()))
+        return groups_of(self.optimizer)
 
     @cached_property
     def held(self) -> list[torch.Tensor]:
-        return [thing for group in self.groups for thing in group["params"] if is_tensor(thing)]
+        return tensors_of(self.groups)
+
+    @property
+    def held_by_others(self) -> list[torch.Tensor]:
+        """Return what optimizers hold to which other variables lead."""
+        groups = []
+        for thing in self.known.values():
+            groups += groups_of(thing)
+        return tensors_of(groups)
 
     @cached_property
     def asked(self) -> dict[str, torch.Tensor]:
@@ -186,19 +192,36 @@ class Health:
         self.problem = self.why_not(alive, wanted.values())
         if self.problem or not wanted:
             return {}
-        begin = torch.ones_like(self.loss) if self.loss.numel() > 1 else None
-        how = {"retain_graph": True, "allow_unused": True}
         kept = torch.random.fork_rng(devices=[])
         try:
             with kept, alive.retained_as_it_was(self.walk.met), alive.silenced() as heard:
-                gradients = torch.autograd.grad(self.loss, list(wanted.values()), begin, **how)
+                gradients = dict(zip(wanted, self.back_to(wanted.values()), strict=True))
+                zero = [name for name in wanted if is_zero(gradients[name])]
+                self.stopped = [name for name in zero if not self.arrives(wanted[name])]
         except Exception as error:  # the backward of an own Function may raise anything
             self.raised = in_one_line(error)
             return {}
         if heard:
             self.problem = SAID["hook_hidden"]
             return {}
-        return dict(zip(wanted, map(dense, gradients), strict=True))
+        return gradients
+
+    def back_to(self, ends: Iterable[Any]) -> list[torch.Tensor | None]:
+        """Return the gradients of the loss at leaves, or at outputs of operations."""
+        begin = torch.ones_like(self.loss) if self.loss.numel() > 1 else None
+        how = {"retain_graph": True, "allow_unused": True}
+        return list(map(dense, torch.autograd.grad(self.loss, tuple(ends), begin, **how)))
+
+    def arrives(self, leaf: torch.Tensor) -> bool:
+        """Say whether anything but 0 comes back to an operation that used a leaf."""
+        walk, ends = self.walk, []
+        number = next(nr for nr, thing in enumerate(walk.met) if thing is leaf)
+        users = {edge.source for edge in walk.edges if edge.target == number}
+        for edge in walk.edges:
+            if edge.target in users:
+                ends.append(torch.autograd.graph.GradientEdge(walk.met[edge.target], edge.input_nr))
+        is_at_root = not users.isdisjoint(begin[0] for _, begin in walk.roots if begin)
+        return is_at_root or not all(map(is_zero, self.back_to(ends)))
 
     @cached_property
     def known_gradients(self) -> dict[str, torch.Tensor]:
@@ -218,11 +241,26 @@ class Health:
         return ""
 
 
+def groups_of(optimizer: Any) -> list[dict[str, Any]]:
+    """Return the groups of an optimizer; none of anything else."""
+    if not is_a(optimizer, torch.optim.Optimizer):
+        return []
+    return list(object.__getattribute__(optimizer, "__dict__").get("param_groups", ()))
+
+
+def tensors_of(groups: list[dict[str, Any]]) -> list[torch.Tensor]:
+    return [thing for group in groups for thing in group["params"] if is_tensor(thing)]
+
+
 def dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
     """Return a gradient with all its zeros: an embedding may have a sparse one."""
     if gradient is None or gradient.layout == torch.strided:
         return gradient
     return gradient.to_dense()
+
+
+def is_zero(gradient: torch.Tensor | None) -> bool:
+    return gradient is None or not bool(gradient.any())
 
 
 def findings(health: Health) -> list[Finding]:
@@ -283,9 +321,16 @@ def plain_attributes(health: Health) -> Iterator[Finding]:
                     made = "a plain tensor"
             if name.startswith("_") or not any(is_lost(part, own) for _, part in held):
                 continue
+            if is_tensor(thing) and own.issuperset(ends_of(thing)):
+                continue  # a result of the last forward
             full, lines = f"{path}.{name}".removeprefix("."), assigned(health.space, name)[:2]
             words = {"name": health.spelt(full), "kind": type_name(thing), "attribute": name}
             yield finding(kind, lines, made=made, **words)
+
+
+def ends_of(tensor: torch.Tensor) -> set[int]:
+    """Return the ids of the leaves at which the graph of a tensor ends, or of itself."""
+    return set(map(id, filter(is_tensor, walk_from([tensor]).met)))
 
 
 def is_lost(thing: Any, own: set[int]) -> bool:
@@ -313,9 +358,9 @@ def unused(health: Health) -> Iterator[Finding]:
     if not left:
         return
     # a checkpoint of the older kind, into which no graph leads
-    hiding = calls_of(health.space, "checkpoint", given="use_reentrant=True")
-    if hiding:
-        yield finding("hidden", hiding[:2], left, loss=health.loss_name)
+    hiding = [event for event in health.of("op") if is_reentrant(event)]
+    if hiding or "CheckpointFunctionBackward" in map(type_name, health.nodes):
+        yield finding("hidden", texts_of(hiding)[:2], left, loss=health.loss_name)
         return
     lines = []
     for name in left:
@@ -324,10 +369,15 @@ def unused(health: Health) -> Iterator[Finding]:
     yield finding("unused", texts_of(lines)[:2], left, loss=health.loss_name)
 
 
+def is_reentrant(event: Event) -> bool:
+    return event.word == "checkpoint" and "use_reentrant=True" in ast.unparse(event.stmt)
+
+
 def not_held(health: Health) -> Iterator[Finding]:
-    """Parameters that learn and that the optimizer does not have; what it has instead."""
+    """Parameters that learn and that no optimizer in reach has; what this one has instead."""
     held = set(map(id, health.held))
-    missing = [name for name, tensor in health.asked.items() if id(tensor) not in held]
+    moved = held | set(map(id, health.held_by_others))
+    missing = [name for name, tensor in health.asked.items() if id(tensor) not in moved]
     if not missing or not health.groups:
         return
     strange = held.difference(map(id, health.parameters.values()))
@@ -387,7 +437,7 @@ def not_finite(health: Health) -> Iterator[Finding]:
     loss, is_bad = health.loss_name, not is_finite(health.loss)
     bad, spoilt = not_finite_in(health.known_gradients), not_finite_in(health.parameters)
     if is_bad and spoilt:
-        yield finding("spoilt", calls_of(health.space, "step")[:1], spoilt, loss=loss)
+        yield finding("spoilt", (), spoilt, loss=loss)
     elif is_bad or bad:
         fact = f"{code(loss)} itself is NaN or infinite."
         if not is_bad:
@@ -411,19 +461,38 @@ def zeros(health: Health) -> Iterator[Finding]:
         own = sorted(set(map(kind_of, filter(is_custom, health.nodes))))
         whose = f"your Function {listed(own)}" if own else "a Function"
         yield finding("none_returned", (), none, whose=whose)
-    zero = [name for name, grad in health.known_gradients.items() if not bool(grad.any())]
-    if not zero:
-        return
-    for node in health.nodes:
-        kind, result = kind_of(node), values_held(node).get("result")
-        lines = health.ops(kind)
-        if kind in FLAT:
-            yield finding("zero_flat", lines, zero, operation=kind.lower())
-            return
-        if kind == "Relu" and is_tensor(result) and not bool(result.any()):
-            yield finding("zero_relu", lines, zero)
-            return
-    yield finding("zero", (), zero)
+    left, told = list(health.stopped), ""
+    for kind in (*FLAT, "Relu"):
+        nodes = [node for node in health.nodes if kind_of(node) == kind and lets_none_through(node)]
+        hidden = behind(health.walk, nodes) if nodes else ()
+        names = [name for name in left if id(health.asked[name]) in hidden]
+        if names:
+            told = "zero_relu" if kind == "Relu" else "zero_flat"
+            yield finding(told, health.ops(kind), names, operation=kind.lower())
+            left = [name for name in left if name not in names]
+    if left and not told:  # else what they are multiplied by may be 0 for the same reason
+        yield finding("zero", (), left)
+
+
+def lets_none_through(node: Any) -> bool:
+    """Say whether an operation hands on nothing but 0: a flat one, a relu that gave only 0."""
+    result = values_held(node).get("result") if kind_of(node) == "Relu" else None
+    return kind_of(node) in FLAT or (is_tensor(result) and is_zero(result))
+
+
+def behind(walk: Walk, nodes: list[Any]) -> set[int]:
+    """Return the ids of what every way from the loss reaches only through some nodes."""
+    closed = {nr for nr, thing in enumerate(walk.met) if any(thing is node for node in nodes)}
+    reached, waiting = set(closed), [begin[0] for _, begin in walk.roots if begin]
+    following: dict[int, list[int]] = {}
+    for edge in walk.edges:
+        following.setdefault(edge.source, []).append(edge.target)
+    while waiting:
+        nr = waiting.pop()
+        if nr is not None and nr not in reached:
+            reached.add(nr)
+            waiting += following.get(nr, ())
+    return {id(thing) for nr, thing in enumerate(walk.met) if nr not in reached}
 
 
 def large(health: Health) -> Iterator[Finding]:
@@ -435,7 +504,7 @@ def large(health: Health) -> Iterator[Finding]:
     names = list(norms)
     if names:
         most = max(names, key=norms.get)
-        lines = health.of("carry")[:1] or calls_of(health.space, "backward")[:1]
+        lines = health.of("carry")[:1]
         whose = each(names, "Its", f"That of {code(most)} is the largest. Its")
         yield finding("explodes", lines, names, whose=whose, norm=norms[most], size=sizes[most])
 
@@ -461,6 +530,8 @@ def broadcast(health: Health) -> Iterator[Finding]:
             if edge.source == nr and edge.target is not None:
                 targets.append(edge.target)
         if len(targets) != 1:  # both sides have a graph, so neither is a target
+            continue
+        if kind_of(health.walk.met[targets[0]]) == "Unsqueeze":  # meant to be broadcast
             continue
         kind, inner = kind_of(node), made_shape(health.walk.met[targets[0]])
         if is_square(inner, made_shape(node)) or (kind != "Sub" and is_square_loss(node, inner)):
@@ -561,11 +632,15 @@ def target_with_graph(health: Health) -> Iterator[Finding]:
 
 def modes(health: Health) -> Iterator[Finding]:
     names = []
+    if is_module(health.model) and health.model.training:
+        return  # a part of it was put into eval mode on purpose
     for path, module in health.modules:
         if is_a(module, MOODY) and not module.training:
             names.append(health.spelt(path) or type_name(module))
     if names:
-        yield finding("modes", calls_of(health.space, "eval")[:1], names)  # the newest
+        own = f"{health.model_name}.eval("
+        lines = [line for line in calls_of(health.space, "eval") if own in line]
+        yield finding("modes", lines[:1], names)  # the newest
 
 
 def hooked(health: Health) -> Iterator[Finding]:
@@ -586,23 +661,23 @@ def hooked(health: Health) -> Iterator[Finding]:
 
 
 def kept_graphs(health: Health) -> Iterator[Finding]:
-    """Tensors besides the loss that keep graphs alive: in lists, or summed up over rounds."""
-    inner: dict[str, list[str]] = {}
-    space, kept = health.known, [habit for habit in in_rounds(health) if habit.kind == "kept"]
-    for name, tensor in health.names:
-        is_other = tensor is not health.loss and read(tensor, "grad_fn") is not None
-        if is_other and "[" in name and not is_module(space.get(head(name))):
-            inner.setdefault(name.partition("[")[0], []).append(name)
-    for base, names in inner.items():
-        lines = [habit.line for habit in kept if habit.name == base]
-        is_pair = isinstance(space.get(base), tuple)  # as the state of an LSTM
-        if lines or (len(names) > 1 and not is_pair):
+    """Tensors besides those of the loss to which each round of a loop adds."""
+    kept: dict[str, list[str]] = {}
+    for habit in in_rounds(health):
+        if habit.kind == "kept":
+            kept.setdefault(habit.name, []).append(habit.line)
+    own = set(map(id, health.nodes))
+    for base, lines in kept.items():
+        names = []
+        for name, tensor in health.names:
+            node = read(tensor, "grad_fn")
+            if name.partition("[")[0] == base and node is not None and id(node) not in own:
+                names.append(name)
+        if names == [base]:
+            yield finding("summed", lines[:1], name=base)
+        elif names:
             count = each(names, "a tensor", f"{len(names)} tensors")
             yield finding("kept_graphs", lines[:2], names, name=base, count=count)
-    for habit in kept:
-        thing = space.get(habit.name)
-        if habit.name not in inner and is_tensor(thing) and read(thing, "grad_fn") is not None:
-            yield finding("summed", [habit.line], name=habit.name)
 
 
 def in_loops(health: Health) -> Iterator[Finding]:

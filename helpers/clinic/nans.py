@@ -22,11 +22,11 @@ BAD: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor]]] = {
     "Sqrt": ("result", lambda result: (result == 0) | result.isnan()),
     "Log": ("self", lambda given: given <= 0),
     "Div": ("other", lambda other: other == 0),
-    "Pow": ("self", lambda given: given <= 0),
+    "Pow": ("self", torch.isnan),  # by its exponent: bad_power
     "Exp": ("result", torch.isinf),
     "Rsqrt": ("result", torch.isinf),
     "Reciprocal": ("result", torch.isinf),
-    "Std": ("result", lambda result: (result == 0) | result.isnan()),
+    "Std": ("result", torch.isnan),
     "Acos": ("self", lambda given: given.abs() >= 1),
     "Asin": ("self", lambda given: given.abs() >= 1),
 }
@@ -53,20 +53,28 @@ def dangerous(nodes: Sequence[Any]) -> Any:
     for node in sorted(nodes, key=ran_as):
         if kind_of(node) not in BAD:
             continue
-        name, is_bad = BAD[kind_of(node)]
         held = values_held(node)
-        power = held.get("exponent", 0)
-        is_root = isinstance(power, (int, float)) and power < 1
-        if is_root and is_number(held.get(name)) and bool(is_bad(held[name].detach()).any()):
+        name, is_bad = BAD[kind_of(node)]
+        if kind_of(node) == "Pow":
+            is_bad = bad_power(held.get("exponent"))
+        if is_bad and is_number(held.get(name)) and bool(is_bad(held[name].detach()).any()):
             return node
     return None
+
+
+def bad_power(exponent: Any) -> Callable[[torch.Tensor], torch.Tensor] | None:
+    """Return what tells at which numbers a power, or its slope, has no number; None if at none."""
+    if not isinstance(exponent, (int, float)) or exponent == 0:
+        return None
+    is_fraction = exponent != int(exponent)
+    return lambda given: ((given == 0) & (exponent < 1)) | ((given < 0) & is_fraction)
 
 
 def before_it(walk: Walk, maker: str) -> Any:
     """Return the node that handed its gradient to one of a name, if that one is dangerous itself."""
     for node, following in pairs_in(walk):
         is_next = type_name(following) == maker
-        if is_next and kind_of(node) in ("Sqrt", "Log", "Div", "Std", "Rsqrt"):
+        if is_next and kind_of(node) in ("Sqrt", "Log", "Div", "Rsqrt"):
             return node
     return None
 

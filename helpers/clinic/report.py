@@ -14,7 +14,7 @@ from autograd_graphs.looking.variable_names import caller, is_ipythons, named
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.messages import first_sentence, type_name
-from helpers.answers import Card, show, strip_marks
+from helpers.answers import Card, rows, show, strip_marks
 from helpers.clinic.catalogue import SAID, Cause, Symptom, book
 from helpers.clinic.causes import found_in
 from helpers.clinic.errors import (
@@ -31,7 +31,7 @@ from helpers.clinic.errors import (
     types_of,
 )
 from helpers.clinic.facts import Facts, Finding, Spot, each, spot_in
-from helpers.clinic.failing_line import scene
+from helpers.clinic.failing_line import LED, scene
 from helpers.clinic.health import examined
 from helpers.clinic.heard import Heard, last_warning, listen
 from helpers.clinic.message_clues import clue
@@ -39,6 +39,7 @@ from helpers.clinic.rerun import Watch, found_again, offer, run_again
 from helpers.clinic.sources import cells_in
 
 MOST_LINES = 3  # of the learner's, in one finding
+ROOM = 3  # rows of a card for what an error means
 
 listen()
 
@@ -174,7 +175,7 @@ def _of_text(text: str) -> Card:
     if not symptom:
         return _card("partly", "Not known", head, [head, SAID["unknown"]])
     page = [head, *_page(symptom, clue(text), [])]
-    return _card("wrong", "A message", head, page, [_means(symptom), *_advice(symptom)])
+    return _card("wrong", "A message", head, page, [_briefly(symptom), *_advice(symptom)])
 
 
 def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | None = None) -> Card:
@@ -196,9 +197,10 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         if lines:
             page = _with_scene(lines, seen)
             return _of_head(head, [note, *page, origin, _lesson(symptom)], [note, *page])
-        more = "" if watch else offer(error, text)
+        is_led = "".join(seen[:1]).startswith(LED)
+        more = "" if watch else offer(error, text, is_led)
         page = [note, *_page(symptom, clue(text), [origin, *seen, more])]
-        first = [note, *seen[:1], _means(symptom), *seen[1:2], more, *_advice(symptom)]
+        first = [note, *seen[:1], _briefly(symptom), *seen[1:2], *_advice(symptom), more]
         return _of_head(head, page, first)
     seen = scene(Facts("", traceback_of(error), is_past)) or _no_scene(error)
     unknown = SAID["interrupted"] if issubclass(type(error), KeyboardInterrupt) else SAID["unknown"]
@@ -277,6 +279,12 @@ def _page(symptom: Symptom, hint: str, seen: list[str]) -> list[str]:
 
 def _means(symptom: Symptom) -> str:
     return f"What it means: {symptom.means} {symptom.source}".rstrip()
+
+
+def _briefly(symptom: Symptom) -> str:
+    """Return what a symptom means; of a long text its beginning, so that a remedy is seen too."""
+    means = _means(symptom)
+    return means if rows(means) <= ROOM else f"What it means: {first_sentence(symptom.means)}"
 
 
 def _advice(symptom: Symptom) -> list[str]:

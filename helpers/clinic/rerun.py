@@ -27,8 +27,8 @@ from autograd_graphs.looking.torch_private import (
     type_name,
 )
 from autograd_graphs.looking.variable_names import variables
-from helpers.clinic.catalogue import CUTS, FINDINGS, SAID
-from helpers.clinic.causes import found_in, instead_of_edit, node_of, read_flag
+from helpers.clinic.catalogue import CUTS, SAID
+from helpers.clinic.causes import found_in, instead_of_edit, node_of, read_flag, step_finding
 from helpers.clinic.detectors import spoilt_by
 from helpers.clinic.errors import cell_of
 from helpers.clinic.facts import Facts, Finding, Spot, each, finding, quoted, spot_in, texts_of
@@ -209,13 +209,18 @@ def cells(numbers: list[int]) -> str:
     return f"{word} {' and '.join(f'[{number}]' for number in numbers)}"
 
 
-def offer(error: BaseException, text: str) -> str:
-    """Return the sentence that offers to run the cell once more, where that would tell more."""
+def offer(error: BaseException, text: str, is_led: bool) -> str:
+    """Return what would tell more: to run the cell once more, where no line `is_led` to, and
+    anomaly mode, where it is the line of forward that nobody knows.
+    """
     numbers = cells_to_run(error) if any(form in text for form in FORMS) else []
-    if not numbers:
-        return ""
-    trains = each(numbers, "it trains, it trains", "they train, they train")
-    return SAID["offer"].format(cells(numbers), trains)
+    said = []
+    if numbers and not is_led:
+        trains = each(numbers, "it trains, it trains", "they train, they train")
+        said.append(SAID["offer"].format(cells(numbers), trains))
+    if FORMS[0] in text:
+        said.append(SAID["anomaly"])
+    return " ".join(said)
 
 
 # ---------------------------------------------------------------- what was seen
@@ -249,6 +254,8 @@ def edited(facts: Facts, watch: Watch) -> Finding | None:
                 if seen is None or edit.order > seen.order:
                     later.append(edit)
         if later and (spot := spot_at(facts, later[0])):
+            if ".step(" in str(spot):
+                return step_finding(facts, [spot], quoted(later[0].name, "a tensor of this graph"))
             return finding_of_edit(node, spot_at(facts, seen), later[0], spot)
     return None
 
@@ -257,8 +264,6 @@ def finding_of_edit(node: Any, saver: Spot | None, edit: Seen, spot: Spot) -> Fi
     lines = texts_of(filter(None, (spot, saver)))
     word = "assign" if edit.word == "__setitem__" else edit.word
     remedy = instead_of_edit(word, edit.name or "y", spot.stmt)
-    if ".step(" in str(spot):
-        remedy = FINDINGS["stepped"]["try"]
     kind = each(lines, "edited_seen", "edited_after")
     what = quoted(edit.name, "A tensor")
     return finding(kind, lines, what=what, node=type_name(node), remedy=remedy)

@@ -5,6 +5,7 @@ steps, and what it keeps. Source is read and never run.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,11 +15,12 @@ import torch
 
 from autograd_graphs.looking.torch_private import is_a
 from helpers.clinic.earlier_lines import LOOPS, calls_in
-from helpers.clinic.facts import places
+from helpers.clinic.facts import in_sources, places
 from helpers.clinic.sources import Place
-from helpers.clinic.values import called, dotted, flat, mentions, nodes_in, set_by
+from helpers.clinic.values import called, dotted, flat, mentions, nodes_in, set_by, targets
 
 LEARNING = (torch.nn.Module, torch.optim.Optimizer)
+FUNCTION = (ast.FunctionDef, ast.ClassDef)  # a class may hold the function that is called
 SCALARS = {"item", "tolist", "detach", "numpy", "float", "int", "len"}
 
 
@@ -52,13 +54,14 @@ def in_rounds(health: Any) -> list[Habit]:
     """
     learning = {name for name, thing in health.known.items() if is_a(thing, LEARNING)}
     later: set[str] = set()  # of those, what cells after the loop made anew
+    functions = {function.name: function for function, _ in in_sources(health.space, FUNCTION)}
     for place in reversed(places(health.space)):
         results, is_newest = [], False
         for loop, body in loops(place.text.tree):
             if is_about(health, acts_in(body)):
                 is_newest = True
                 if later.isdisjoint(names_read(loop)):
-                    results += habits(place, loop, body)
+                    results += habits(place, loop, body, functions)
         if is_newest:
             return list(dict.fromkeys(results))
         later |= learning & made_in(place.text.tree)
@@ -96,7 +99,8 @@ def loops(tree: ast.AST) -> Iterator[tuple[Any, list[tuple[ast.stmt, tuple[ast.s
             yield loop, list(flat(loop.body))
 
 
-def habits(place: Place, loop: ast.stmt, body: list) -> Iterator[Habit]:
+def habits(place: Place, loop: ast.stmt, body: list, functions: dict) -> Iterator[Habit]:
+    """Tell what a loop does; `functions` are those of the learner's, which it may call."""
     acts = list(acts_in(body))
     back = [act for act in acts if act.kind == "backward"]
     if not back:
@@ -106,12 +110,12 @@ def habits(place: Place, loop: ast.stmt, body: list) -> Iterator[Habit]:
         if habit.name.partition(".")[0] not in local:
             yield habit
     if not any(isinstance(stmt, LOOPS) for act in back for stmt in act.block):
-        yield from order(place, acts, body, isinstance(loop, ast.FunctionDef))
+        called_ones = [functions[word] for word in map(called, calls_of(body)) if word in functions]
+        yield from order(place, acts, body, called_ones, isinstance(loop, ast.FunctionDef))
         for act in back_twice(acts, body):
             yield act.habit("back_twice", place)
-        for act in back:
-            if "retain_graph=True" in ast.unparse(act.call):
-                yield act.habit("retained", place)
+        if is_needless(back, body):
+            yield back[0].habit("retained", place)
 
 
 def names_bound(function: ast.FunctionDef, body: list) -> set[str]:
@@ -137,20 +141,37 @@ def kind_of(call: ast.Call) -> str:
     return {"zero_grad": "zero", "backward": "backward", "step": "step"}.get(word, "")
 
 
-def order(place: Place, acts: list[Act], body: list, is_function: bool) -> Iterator[Habit]:
+def is_needless(back: list[Act], body: list) -> bool:
+    """Say whether the one backward of a round retains a graph that nothing there goes through."""
+    retains = [act for act in back if "retain_graph=True" in ast.unparse(act.call)]
+    words = set(map(called, calls_of(body)))
+    return len(back) == len(retains) == 1 and "grad" not in words
+
+
+def calls_of(body: list) -> list[ast.Call]:
+    return [call for stmt, _ in body for call in calls_in(stmt)]
+
+
+def order(
+    place: Place, acts: list[Act], body: list, called_ones: list, is_function: bool
+) -> Iterator[Habit]:
     """Tell of a round whose order loses something; what a function leaves out its caller may do."""
     kinds = [act.kind for act in acts]
     back = kinds.index("backward")
     has_step_after = "step" in kinds[back:]
     if has_step_after:
         step = kinds.index("step", back)
-        for act in acts[back + 1 : step]:
+        last = max(nr for nr in range(step) if kinds[nr] == "backward")
+        for act in acts[last + 1 : step]:
             if act.kind == "zero" and act.name == acts[step].name:
                 yield act.habit("emptied", place)
     if not is_function and "step" in kinds:
-        if has_step_after and "zero" not in kinds and not empties(body):
+        bodies_called = [flat_one for one in called_ones for flat_one in flat(one.body)]
+        is_emptied = "zero" in kinds or empties([*body, *bodies_called])
+        if has_step_after and not is_emptied:
             yield acts[back].habit("never_emptied", place)
-        if is_not_divided(acts[back], acts[kinds.index("step")], body):
+        is_plain = not called_ones  # a function may divide
+        if is_plain and is_not_divided(acts[back], acts[kinds.index("step")], body):
             yield acts[back].habit("not_divided", place)
 
 
@@ -166,14 +187,18 @@ def back_twice(acts: list[Act], body: list) -> Iterator[Act]:
 
 def is_not_divided(back: Act, step: Act, body: list) -> bool:
     """Say whether gradients of several rounds are added up, and nothing divides the loss."""
-    if len(back.block) >= len(step.block) or any(nodes_in(stmt, ast.Div) for stmt, _ in body):
+    if len(back.block) >= len(step.block):
         return False
+    for stmt, _ in body:  # a sum over all points is meant to be one
+        if nodes_in(stmt, (ast.Div, ast.Mult)) or re.search(r"\bsum\b|div\(", ast.unparse(stmt)):
+            return False
     return any(isinstance(block, ast.If) and nodes_in(block.test, ast.Mod) for block in step.block)
 
 
 def empties(body: list) -> bool:
-    """Say whether a loop empties gradients in another way: p.grad = None, or zero_()."""
-    return any(node.attr == "grad" for stmt, _ in body for node in nodes_in(stmt, ast.Attribute))
+    """Say whether lines empty gradients: by zero_grad(), p.grad = None, or zero_()."""
+    words = {node.attr for stmt, _ in body for node in nodes_in(stmt, ast.Attribute)}
+    return not words.isdisjoint(("grad", "zero_grad"))
 
 
 def grows(stmt: ast.stmt) -> bool:
@@ -193,7 +218,8 @@ def is_scalar(given: list[ast.expr]) -> bool:
 
 
 def kept(place: Place, body: list) -> Iterator[Habit]:
-    """Tell what a loop collects: a list that grows, a sum that goes on."""
+    """Tell what a loop collects: a list that grows, a sum that goes on, and that none begins anew."""
+    anew = begun_in_loops(place.text.tree)
     for stmt, _ in body:
         names = []
         if isinstance(stmt, ast.AugAssign) and isinstance(stmt.op, ast.Add):
@@ -203,4 +229,16 @@ def kept(place: Place, body: list) -> Iterator[Habit]:
         if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.BinOp):
             names = [name for name in map(dotted, stmt.targets) if mentions(stmt.value, name)]
         for name in names:
-            yield Habit("kept", name, place.line(stmt))
+            if name not in anew:
+                yield Habit("kept", name, place.line(stmt))
+
+
+def begun_in_loops(tree: ast.Module) -> set[str]:
+    """Return the names that a loop gives a new value, or empties, in each of its rounds."""
+    names = set()
+    for loop, body in loops(tree):
+        for stmt, _ in body if isinstance(loop, LOOPS) else ():
+            if isinstance(stmt, (ast.Assign, ast.AnnAssign)):
+                names |= {name for name, value in targets(stmt) if not mentions(value, name)}
+            names |= {dotted(call) for call in calls_in(stmt) if called(call) == "clear"}
+    return names

@@ -32,7 +32,8 @@ NAME, TYPED, SAID, MORE = 4.0, 3.0, 2.0, 1.0  # what a word counts, by where it 
 SAME, ALIKE, PAIR = 0.7, 0.8, 0.5  # what a synonym counts, a word spelt nearly so, two neighbours
 CLOSE = 0.83  # of 1: how near a word is that was perhaps misspelt
 TERM = 0.6  # what a word of the course counts beside a symptom
-ENOUGH, MOSTLY = 0.3, 0.75  # of 1: how much of what was typed an entry must speak of; see below
+ENOUGH, MOSTLY = 0.4, 0.75  # of 1: how much of what was typed an entry must speak of; see below
+FITS = 0.6  # of 1: what speaks of less is shown as what has some of the words
 MORE_THAN_ALL = 2.0  # an unknown message without a word of our subject is not ours
 UNKNOWN = 3.0  # what an unknown word counts in that
 NEAR_BEST = 0.35  # of 1: what is far worse than the best entry is left out
@@ -53,15 +54,27 @@ def search(text: str) -> list[Entry]:
 
     A message that the glossary knows, and that stands anywhere in `text`, comes first.
     """
-    typed = words_of(decisive(text))
-    meant = list(map(meanings, dict.fromkeys(typed)))
-    pairs = set(_features(decisive(text))) - set(map(stem, typed))
+    meant = meant_by(text)
+    pairs = set(_features(decisive(text))) - set(map(stem, words_of(decisive(text))))
     needed = coverage_needed(meant, is_message(text))
     points = {index.entry: score(meant, pairs, index, needed) for index in indexed()}
     least = NEAR_BEST * max(points.values())
     chosen = [entry for entry in points if points[entry] and points[entry] >= least]
     ranked = sorted(chosen, key=points.get, reverse=True)
     return list(dict.fromkeys([*messages_in(text), *_named(text, meant), *ranked]))[:MOST]
+
+
+def fits(text: str, entry: Entry) -> bool:
+    """Say whether an entry speaks of most of a text, or its message or name stands there."""
+    meant = meant_by(text)
+    if entry in messages_in(text) or entry in _named(text, meant):
+        return True
+    index = next(known for known in indexed() if known.entry == entry)
+    return coverage(meant, index) >= FITS
+
+
+def meant_by(text: str) -> list[dict[str, float]]:
+    return list(map(meanings, dict.fromkeys(words_of(decisive(text)))))
 
 
 def messages_in(text: str) -> list[Entry]:
@@ -193,19 +206,29 @@ def coverage_needed(meant: list[dict[str, float]], is_message: bool) -> float:
 
 def score(meant: list[dict[str, float]], pairs: set[str], index: Index, needed: float) -> float:
     """Return how well an entry answers; 0 where it does not."""
-    points, covered, whole = 0.0, 0.0, 0.0
-    for forms in meant:
-        best = max(_points(form, index) * factor for form, factor in forms.items())
-        rareness = next((rarity(form) for form in forms if form in frequencies()), UNKNOWN)
-        points, whole = points + best, whole + rareness
-        if best:
-            covered += rareness
-    if not covered or covered < needed * whole:
+    covered = coverage(meant, index)
+    if not covered or covered < needed:
         return 0.0
+    points = sum(_best(forms, index) for forms in meant)
     points += PAIR * sum(_points(pair, index) for pair in pairs)
     if index.entry.section == "term":
         points *= TERM
     return points
+
+
+def coverage(meant: list[dict[str, float]], index: Index) -> float:
+    """Return of how much that was typed an entry speaks, as a part of 1; a rare word is more."""
+    covered, whole = 0.0, 0.0
+    for forms in meant:
+        rareness = next((rarity(form) for form in forms if form in frequencies()), UNKNOWN)
+        whole += rareness
+        if _best(forms, index):
+            covered += rareness
+    return covered / whole if whole else 0.0
+
+
+def _best(forms: dict[str, float], index: Index) -> float:
+    return max(_points(form, index) * factor for form, factor in forms.items())
 
 
 def _points(feature: str, index: Index) -> float:

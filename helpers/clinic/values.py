@@ -191,6 +191,7 @@ class Values:
         self._busy: set[tuple[int, str, int]] = set()
         self._done: dict[tuple[int, str, int], Ids] = {}
         self._depth = 0
+        self._is_probe = False
         self._here: list[Placed] = []
         self._kinds: dict[type, Any] = {
             ast.Call: self._call,
@@ -222,7 +223,7 @@ class Values:
         word = type(expr.op).__name__
         ids = self._all(scope, expr, stop)
         is_difference = word == "Sub" and not self._is_number(scope, expr.right)
-        if is_difference or word == "Div" or (word == "Pow" and is_root(expr.right)):
+        if is_difference or word == "Div" or (word == "Pow" and may_fail(expr.right)):
             side = expr.left
             if not self.of(scope, side, stop) and is_difference:
                 side = expr.right
@@ -338,10 +339,21 @@ class Values:
         return ids
 
     def _carried(self, scope: Scope, nr: int, ids: Ids) -> None:
-        """Note which names a statement hands from round to round."""
+        """Note which names a statement hands from round to round, with their graph."""
         for name, value in targets(scope.body[nr].stmt):
-            if mentions(value, name) and (loops := carrying_loops(scope, nr, name)):
+            if not mentions(value, name) or not self._keeps_graph(scope, nr, name, value):
+                continue
+            if loops := carrying_loops(scope, nr, name):
                 self._note("carry", "", name, ids, loops)
+
+    def _keeps_graph(self, scope: Scope, nr: int, name: str, value: ast.expr) -> bool:
+        """Say whether a new value of a name comes from the old one by a way without a cut."""
+        if self._is_probe:
+            return False
+        probe, mark = Values(), frozenset([0])  # no id is 0
+        probe._is_probe = True
+        marked = replace(scope, inner={**scope.inner, name: mark})
+        return mark <= probe.at(marked, value, nr)
 
     def _attribute(self, scope: Scope, expr: ast.Attribute, stop: int) -> Ids:
         if expr.attr in ABOUT:
@@ -349,6 +361,8 @@ class Values:
         if expr.attr == "data":
             return self._cut("data", expr.value, self.of(scope, expr.value, stop))
         path = dotted(expr)
+        if path in scope.inner:
+            return scope.inner[path]
         thing = self.thing(scope, expr)
         if path and any(path in set_by(stmt) for stmt, _, _ in scope.body):
             return self._name(scope, path, stop) or ids_of(thing)
@@ -514,9 +528,9 @@ def handed_out(stmt: ast.stmt) -> ast.expr | None:
     return value if isinstance(stmt, ast.Return) else None
 
 
-def is_root(power: ast.expr) -> bool:
-    """Say whether a power may be less than 1."""
-    return not isinstance(power, ast.Constant) or power.value < 1
+def may_fail(power: ast.expr) -> bool:
+    """Say whether some number may have no power of this kind, or no slope of it."""
+    return not isinstance(power, ast.Constant) or power.value < 1 or power.value % 1 != 0
 
 
 def carrying_loops(scope: Scope, nr: int, name: str) -> tuple[ast.stmt, ...]:

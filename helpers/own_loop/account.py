@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from helpers.users_line import UsersLine
 MOST_ROUNDS = 1_000  # that are kept, the last ones
 SAMPLE = 16  # numbers of each parameter that are compared where no step was seen
 NEVER = float("inf")
+Mark = tuple[Callable[[], Any], int]  # a gradient, held weakly, and its version
 
 
 @dataclass
@@ -55,8 +57,10 @@ class Account:
         self.since: dict[int, int] = {}
         self.filled: UsersLine | None = None  # the last backward() that filled a gradient
         self.is_filled = self.was_backward = False  # since the last step
-        self.marked: tuple[Any, int] = (lambda: None, 0)  # the first gradient and its version
-        self.reached: set[int] = set()  # had a gradient once
+        self.marked: Mark = (lambda: None, 0)  # the first gradient
+        self.left_over = {id(one): mark_of(grad) for one, grad in self.gradients()}
+        self.reached: set[int] = set()  # got a gradient once
+        self.nonzero: set[int] = set()  # got one that was not all 0
         self.versions: dict[int, int] = {}
         self.written()
         self.sample = self.some_numbers()
@@ -76,17 +80,26 @@ class Account:
         have = self.gradients()
         for parameter, grad in reversed(have):
             self.since.setdefault(id(parameter), now)
-            self.reached.add(id(parameter))
-            self.marked = weakref.ref(grad), read(grad, "_version")
+            if not is_marked(grad, self.left_over.get(id(parameter))):
+                self.reached.add(id(parameter))
+            if id(parameter) not in self.nonzero and not is_zero(grad):
+                self.nonzero.add(id(parameter))
+            self.marked = mark_of(grad)
         return len(have)
 
-    def before_backward(self) -> None:
-        """Notice which gradients were emptied since the last look."""
+    def has_new(self) -> bool:
+        """Say whether gradients are known that no step of this optimizer has used."""
+        return any(since > self.moved_at for since in self.since.values())
+
+    def before_backward(self) -> bool:
+        """Notice which gradients were emptied since the last look; say whether all new ones are."""
+        had_new = self.has_new()
         for parameter in self.parameters:
             grad = read(parameter, "grad")
             is_old = self.since.get(id(parameter), NEVER) <= self.moved_at
             if grad is None or (is_old and is_zero(grad)):
                 self.since.pop(id(parameter), None)
+        return had_new and not self.has_new()
 
     def after_backward(self, now: int, line: UsersLine | None) -> None:
         self.was_backward = True
@@ -95,8 +108,17 @@ class Account:
 
     def is_as_marked(self, grad: torch.Tensor) -> bool:
         """Say whether the first gradient is what it was after the last backward or step."""
-        known, version = self.marked
-        return known() is grad and version == read(grad, "_version")
+        return is_marked(grad, self.marked)
+
+    def has_gradients_of_backward(self) -> bool:
+        """Say whether the first gradient is the tensor that backward() left, edited or not."""
+        have = self.gradients()
+        return bool(have) and self.marked[0]() is have[0][1]
+
+    def is_untouched(self) -> bool:
+        """Say whether the first gradient is as backward() left it, or none is new."""
+        have = self.gradients()
+        return not have or not self.is_filled or self.is_as_marked(have[0][1])
 
     def is_stale(self) -> bool:
         """Say whether gradients hold what was there before the last step, and more."""
@@ -141,17 +163,34 @@ class Account:
         new = dict(self.versions.items() - was.items())
         return frozenset(new.keys() & was.keys())
 
+    def is_written(self) -> bool:
+        """Say whether a parameter was written to since the last look."""
+        now = {id(tensor): read(tensor, "_version") for tensor in self.parameters}
+        return any(self.versions.get(key, version) != version for key, version in now.items())
+
     def some_numbers(self) -> list[Any]:
         """Return the first numbers of each parameter, since not every write is counted."""
         return [tensor.detach().reshape(-1)[:SAMPLE].tolist() for tensor in self.parameters]
 
-    def never_reached(self, paths: dict[int, str]) -> list[str]:
-        """Return the names of parameters that had no gradient at any step; others had."""
-        names = []
-        for number, tensor in enumerate(self.parameters):
-            if self.reached and id(tensor) not in self.reached and read(tensor, "requires_grad"):
-                names.append(paths.get(id(tensor), f"parameter no. {number}"))
-        return names
+    def never_reached(self) -> set[int]:
+        """Return the parameters that ask for a gradient and got none at any step; others did."""
+        asked = {id(tensor) for tensor in self.parameters if read(tensor, "requires_grad")}
+        return asked - self.reached if self.reached else set()
+
+    def names_of(self, known: set[int], paths: dict[int, str]) -> list[str]:
+        numbers = {id(tensor): nr for nr, tensor in enumerate(self.parameters)}
+        return [
+            paths.get(key, f"parameter no. {nr}") for key, nr in numbers.items() if key in known
+        ]
+
+
+def mark_of(grad: torch.Tensor) -> Mark:
+    return weakref.ref(grad), read(grad, "_version")
+
+
+def is_marked(grad: torch.Tensor, mark: Mark | None) -> bool:
+    """Say whether a gradient is what it was when it was marked."""
+    return mark is not None and mark[0]() is grad and mark[1] == read(grad, "_version")
 
 
 def is_zero(grad: torch.Tensor) -> bool:

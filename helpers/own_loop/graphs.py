@@ -29,6 +29,7 @@ from autograd_graphs.looking.torch_private import (
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from helpers.answers import code, listed
 from helpers.clinic.failed_backward import met_nodes, walk_from
+from helpers.clinic.reach import attributes, is_plain_object
 from helpers.own_loop.mistakes import Notes
 from helpers.users_line import UsersLine, line_like
 
@@ -71,7 +72,8 @@ class Graphs:
 
     def look_at_end(self, frame: FrameType | None) -> None:
         with quietly():
-            self._note_kept(frame)
+            if "kept" not in self.notes.kinds:  # seen from here it has another name
+                self._note_kept(frame)
         self._note_modules()
 
     def _note_reach(self, walk: Walk, line: UsersLine | None) -> None:
@@ -95,12 +97,14 @@ class Graphs:
         losses = [known() for known in self.losses]
         if self._is_long:
             return losses
+        seen: set[int] = set()  # a thing may have two names
         for name, thing in in_reach(frame):
-            tensors = entries(thing)
+            tensors = [] if id(thing) in seen else entries(thing)
+            seen.add(id(thing))
             if self._are_kept(tensors):
                 kept += tensors
                 self.notes.add("kept", filling_line(frame, name), name=code(name))
-        if not kept and self._are_kept(losses):
+        if "kept" not in self.notes.kinds and self._are_kept(losses):
             self.notes.add("kept", None, name="Something that I cannot see")
         return kept + losses
 
@@ -156,12 +160,15 @@ def alive(tensors: Sequence[Any]) -> tuple[int, int]:
 
 
 def in_reach(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
-    """Yield what variables of a frame name, and the attributes of `self`."""
+    """Yield what variables of a frame name, and the attributes of `self`, of models and of objects
+    of a class of the learner's.
+    """
     for name, thing in variables(frame)[:MOST_LOOKED_AT]:
         yield name, thing
-        if name == "self" and type(getattr(thing, "__dict__", None)) is dict:
-            for key, part in list(thing.__dict__.items()):
-                yield f"self.{key}", part
+        if name == "self" or is_module(thing) or is_plain_object(thing):
+            for key, part in attributes(thing):
+                if name == "self" or not key.startswith("_"):
+                    yield f"{name}.{key}", part
 
 
 def entries(thing: Any) -> list[Any]:

@@ -17,7 +17,7 @@ from helpers.users_line import UsersLine
 
 Line = UsersLine | None
 SAID = tomllib.loads((files("helpers.own_loop") / "mistakes.toml").read_text("utf-8"))
-NOTES = {"retained", "never reached"}  # worth a look; a loop may want it so
+NOTES = {"retained", "never reached", "zero", "not held"}  # worth a look; a loop may want it so
 SEEN_NOW_AND_THEN = {"kept", "reaches back", "hooks", "others", "eval"}  # when graphs are looked at
 
 
@@ -80,6 +80,7 @@ class Notes:
         self.alive: list[tuple[int, int, int]] = []
         self.error = ""
         self.fault = ""
+        self.is_over = False  # no round is running any more
         self._mistakes: dict[tuple[Any, ...], Mistake] = {}
 
     def follow(self, optimizer: Any) -> Account:
@@ -92,7 +93,7 @@ class Notes:
 
     def add(self, kind: str, line: Line, account: Account | None = None, **words: str) -> Mistake:
         """Write down that something was seen in this round."""
-        number, whose = self.round, ""
+        number, whose = max(self.round - self.is_over, 1), ""
         if account is not None:
             number, whose = account.rounds + 1, account.name
         new = Mistake(kind, line, whose, number)
@@ -105,6 +106,10 @@ class Notes:
         """Write down at the end what is true of so many rounds."""
         mistake = self.add(*given, **words)
         mistake.first, mistake.last, mistake.count = 1, count, count
+
+    @property
+    def kinds(self) -> set[str]:
+        return {mistake.kind for mistake in self._mistakes.values()}
 
     @property
     def mistakes(self) -> list[Mistake]:

@@ -1,8 +1,9 @@
 """Watch a training loop while it runs: `watching` and `watch`.
 
-For as long as it watches, `torch.autograd.backward` and `grad` are functions that also take notes,
-and torch calls two hooks around each `step()`. All are gone afterwards. Nothing is put on a tensor,
-a node, a module or an optimizer, and no random number is drawn.
+For as long as it watches, `torch.autograd.backward`, `grad` and the `unscale_` of gradient scalers
+are functions that also take notes, and torch calls two hooks around each `step()`. All are gone
+afterwards. Nothing is put on a tensor, a node, a module or an optimizer, and no random number is
+drawn.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from itertools import chain
 from types import FrameType
@@ -33,6 +35,7 @@ from helpers.users_line import UsersLine, line_in, line_like, users_frame
 Returned = TypeVar("Returned")
 MOST_OPTIMIZERS = 20  # that are followed
 ARGUMENTS = ("tensors", "grad_tensors", "retain_graph", "create_graph", "", "inputs")
+CLIPPING = r"\bclip_grad|\.grad\b.*\b(clamp|clip)_\("
 EMPTYING = r"zero_grad|\.grad\s*=\s*None|\.grad\b.*\bzero_\("
 
 
@@ -55,6 +58,10 @@ class watching:
         self._retained: UsersLine | None = None  # the last backward(), if it kept its graph
         self._step_of: Account | None = None  # whose closure runs
         self._number = 0  # of torch's operations, after the last backward()
+        self._last: UsersLine | None = None  # the last backward()
+        self._is_unread = False  # no step has used its gradients
+        self._lost: Counter[UsersLine | None] = Counter()  # how often none ever did
+        self._used: Counter[UsersLine | None] = Counter()
 
     @property
     def mistakes(self) -> list[Mistake]:
@@ -70,11 +77,9 @@ class watching:
         self._thread = threading.get_ident()
         self._is_on = True
         self._replaced = []
-        for name, notes in (("backward", self._noting), ("grad", self._forgetting)):
-            original = getattr(torch.autograd, name)
-            ours = functools.wraps(original)(functools.partial(notes, original))
-            self._replaced.append((name, original, ours))
-            setattr(torch.autograd, name, ours)
+        self._replace(torch.autograd, "backward", self._noting)
+        self._replace(torch.autograd, "grad", self._forgetting)
+        self._replace(torch.amp.GradScaler, "unscale_", self._unscaling)
         before = functools.partial(self._safely, self._before_step)
         after = functools.partial(self._safely, self._after_step)
         self._hooks = [
@@ -86,14 +91,25 @@ class watching:
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         for hook in self._hooks:
             hook.remove()
-        for name, original, ours in self._replaced:
-            if getattr(torch.autograd, name) is ours:  # else someone has put theirs around ours
-                setattr(torch.autograd, name, original)
+        for owner, name, original, ours in self._replaced:
+            if getattr(owner, name) is ours:  # else someone has put theirs around ours
+                setattr(owner, name, original)
         if kind is not None:
             self.notes.error = type_name(kind)
         self._safely(self._finish)
         self._is_on = False
         show(card_of(self.notes))
+
+    def _replace(self, owner: Any, name: str, notes: Callable[..., Any]) -> None:
+        """Put a function that takes notes in the place of one of torch's."""
+        original = getattr(owner, name)
+
+        @functools.wraps(original)
+        def ours(*args: Any, **kwargs: Any) -> Any:
+            return notes(original, *args, **kwargs)
+
+        self._replaced.append((owner, name, original, ours))
+        setattr(owner, name, ours)
 
     def _safely(self, work: Callable[..., None], *given: Any) -> None:
         """Take notes; a fault of ours ends the notes, and never the loop."""
@@ -120,6 +136,13 @@ class watching:
         self._retained = None
         return original(*args, **kwargs)
 
+    def _unscaling(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Run the unscale_() of a gradient scaler, which may then leave the step out."""
+        optimizer = kwargs.get("optimizer", args[-1])
+        self._safely(self._note_clipped, optimizer, line_in(users_frame()))
+        self._is_unread = False
+        return original(*args, **kwargs)
+
     # what happens in a round, in its order
 
     def _begin(self, frame: FrameType | None) -> None:
@@ -137,8 +160,7 @@ class watching:
         self._begin(frame)
         line = line_in(frame)
         self._end_round_by_hand()
-        for account in self.notes.accounts:
-            account.before_backward()
+        self._note_lost()
         self.notes.backwards += 1
         given = dict(zip(ARGUMENTS, args, strict=False)) | kwargs
         roots = list(filter(is_tensor, entries(given.get("tensors"))))
@@ -146,10 +168,28 @@ class watching:
         self._finite.look_at_loss(frame, line, roots)
         self._graphs.losses += map(weakref.ref, roots)
         self._note_retained(line)
-        if given.get("retain_graph") and not given.get("create_graph"):
+        is_only = not self._roots  # else an earlier one of this round may have needed it
+        if given.get("retain_graph") and not given.get("create_graph") and is_only:
             self._retained = line
         if given.get("inputs") is None and self._step_of is None:
             self._note_twice(roots, line)
+
+    def _note_lost(self) -> None:
+        """Count a backward() of whose gradients nothing is left, and which no step has used."""
+        accounts = self.notes.accounts
+        are_emptied = [account.before_backward() for account in accounts]
+        is_used = any(account.has_new() or account.is_written() for account in accounts)
+        if self._is_unread and any(are_emptied) and not is_used:
+            self._lost[self._last] += 1
+
+    def _note_clipped(self, optimizer: Any, line: UsersLine | None) -> None:
+        """Notice gradients that were clipped since backward(), and are not unscaled yet."""
+        account = self._account_of(optimizer)
+        if account is None or account.is_untouched():
+            return
+        place = place_between(account.filled, line, CLIPPING)
+        if place:
+            self.notes.add("clipped scaled", place, account)
 
     def _note_retained(self, line: UsersLine | None) -> None:
         """Notice that the graph of the round before was retained for nothing."""
@@ -169,6 +209,7 @@ class watching:
 
     def _after_backward(self, line: UsersLine | None) -> None:
         self._number = next_number()
+        self._last, self._is_unread = line, True
         for account in {*self.notes.accounts, *self.notes.moving}:
             account.after_backward(self.notes.backwards, line)
         if self.notes.moving == [self.notes.by_hand]:
@@ -189,7 +230,10 @@ class watching:
     def _before_step(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         frame = users_frame()
         self._begin(frame)
+        self._is_unread = False
         account = self._account_of(optimizer)
+        if getattr(optimizer, "grad_scale", None) is not None:  # a fused one unscales in its step
+            self._note_clipped(optimizer, line_in(frame))
         has_closure = any(map(callable, (*args[1:], kwargs.get("closure"))))
         if account and not has_closure:
             self._judge(account, line_in(frame))
@@ -206,17 +250,18 @@ class watching:
         if kind == "not emptied":
             self.notes.add(kind, filled, account, when="once in every round")
         elif kind:
-            place = None
-            if filled and line and filled.filename == line.filename:
-                place = line_like(line.filename, filled.number + 1, line.number - 1, EMPTYING)
+            place = place_between(filled, line, EMPTYING)
             words = f" ({place}, {code(place.text)})" if place else ""
             self.notes.add(kind, line, account, place=words)
+        elif filled and account.has_gradients_of_backward():
+            self._used[filled] += 1
 
     def _after_step(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         account = self._account_of(optimizer)
         if account:
             if self._step_of is account:
                 self._finite.look_at_gradients(account)
+            self._is_unread = False
             account.end_step(self.notes.backwards, line_in(users_frame()))
             self._step_of = None
             self._end_round(account)
@@ -244,6 +289,7 @@ class watching:
         if not self._has_begun:
             return
         self._end_round_by_hand()
+        self.notes.is_over = True
         self._graphs.look_at_end(users_frame())
         self._finite.look_at_end()
         count = self.notes.backwards
@@ -254,10 +300,38 @@ class watching:
             if account.is_filled and count > 1 and not is_moved:
                 given = "no step", account.filled, account
                 self.notes.add_of_all(count, *given, backwards=str(count))
-            names = account.never_reached(paths)
-            if names and account.rounds:
-                given = "never reached", None, account
-                self.notes.add_of_all(account.rounds, *given, names=listed(names))
+            zero = account.reached - account.nonzero if account.rounds > 1 else set()
+            for kind, ids in (("never reached", account.never_reached()), ("zero", zero)):
+                names = account.names_of(ids, paths)
+                if names and account.rounds:
+                    given = kind, None, account
+                    self.notes.add_of_all(account.rounds, *given, names=listed(names))
+        self._note_forgotten(paths)
+        for line, lost in self._lost.items():
+            ran = lost + self._used[line]
+            if 2 <= lost < ran <= 2 * lost:
+                words = {"lost": str(lost), "ran": str(ran)}
+                self.notes.add_of_all(self.notes.round - 1, "lost", line, **words)
+
+    def _note_forgotten(self, paths: dict[int, str]) -> None:
+        """Notice parameters of the models that got gradients, and that nothing moves."""
+        accounts, hand = self.notes.accounts, self.notes.by_hand
+        if self.notes.moving == [hand] or len(accounts) == MOST_OPTIMIZERS:
+            return
+        held = {id(tensor) for account in accounts for tensor in account.parameters}
+        written = hand.written()
+        names = [paths[key] for key in paths if key in hand.reached - held - written]
+        if names and "others" not in self.notes.kinds:
+            self.notes.add_of_all(self.notes.round - 1, "not held", None, names=listed(names))
+
+
+def place_between(
+    first: UsersLine | None, last: UsersLine | None, pattern: str
+) -> UsersLine | None:
+    """Return the first line between two of a file that a pattern is found in."""
+    if first is None or last is None or first.filename != last.filename:
+        return None
+    return line_like(last.filename, first.number + 1, last.number - 1, pattern)
 
 
 def watch(loop: Callable[[], Returned], *given: Any) -> Returned:
