@@ -498,7 +498,7 @@ def behind(walk: Walk, nodes: list[Any]) -> set[int]:
 def large(health: Health) -> Iterator[Finding]:
     norms, sizes = {}, {}
     for name, grad in health.known_gradients.items():
-        size = float(health.parameters[name].detach().norm())
+        size = norm(health.parameters[name].detach())
         if is_finite(grad) and norm(grad) > HUGE * max(size, 1.0):
             norms[name], sizes[name] = norm(grad), size
     names = list(norms)
