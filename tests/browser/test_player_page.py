@@ -11,7 +11,7 @@ from autograd_graphs.drawing.palette import DARK, LIGHT
 from autograd_graphs.playing.player import SCRIPT, as_json, head, page
 
 pytestmark = pytest.mark.browser
-AWAY = "Keys: click the player, or Tab into it, first"
+AWAY = "Click (or Tab) into the player, then press →"
 GUESSES = "() => { window.guesses = []; document.addEventListener('player-guess', ({ detail }) => window.guesses.push(detail)); }"
 
 
