@@ -63,7 +63,8 @@ class Base {
   cell(parent, role, words) {
     const made = element("span", `cell player-${role}`, parent);
     const value = element("b", "", made);
-    if (role !== "sign") element("small", "", made, { textContent: words });
+    const [what, norm] = words?.split(/(?=, norm)/) ?? [];
+    if (role !== "sign") element("span", "norm", element("small", "", made, { textContent: what }), { textContent: norm });
     return value;
   }
 

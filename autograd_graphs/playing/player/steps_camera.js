@@ -55,12 +55,16 @@ class StepsCamera {
     camera.y = height <= 2 * halfHigh ? height / 2 : between(halfHigh, camera.y, height - halfHigh);
   }
 
+  // A node, and what it hands on where that fits, too.
   bringIn(node, halfWide, halfHigh) {
-    const { camera } = this, box = this.picture.nodes[node].made.getBBox(), around = 60;
+    const { camera } = this, around = 60, own = this.picture.nodes[node].made.getBBox();
+    const news = this.picture.lines.filter(({ made, box }) => box && made.classList.contains("is-new")).map(({ box: [x, y, width, height] }) => ({ x, y, width, height }));
+    const left = Math.min(...[own, ...news].map(({ x }) => x)), right = Math.max(...[own, ...news].map(({ x, width }) => x + width));
+    const box = right - left < 2 * halfWide ? { x: left, width: right - left } : own;
     const beside = Math.min(around, halfWide - box.width / 2);
     camera.x = Math.max(camera.x, box.x + box.width + beside - halfWide);
     camera.x = Math.min(camera.x, box.x - beside + halfWide);
-    if (box.y - around < camera.y - halfHigh || box.y + box.height + around > camera.y + halfHigh) camera.y = box.y + box.height / 2;
+    if (own.y - around < camera.y - halfHigh || own.y + own.height + around > camera.y + halfHigh) camera.y = own.y + own.height / 2;
   }
 
   aim() {
