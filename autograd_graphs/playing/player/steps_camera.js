@@ -58,9 +58,9 @@ class StepsCamera {
   // A node, and what it hands on where that fits, too.
   bringIn(node, halfWide, halfHigh) {
     const { camera } = this, around = 60, own = this.picture.nodes[node].made.getBBox();
-    const news = this.picture.lines.filter(({ made, box }) => box && made.classList.contains("is-new")).map(({ box: [x, y, width, height] }) => ({ x, y, width, height }));
-    const left = Math.min(...[own, ...news].map(({ x }) => x)), right = Math.max(...[own, ...news].map(({ x, width }) => x + width));
-    const box = right - left < 2 * halfWide ? { x: left, width: right - left } : own;
+    const news = this.picture.lines.filter(({ made, box }) => box && made.matches(".is-new")).map(({ box: [x, , width] }) => ({ x, width }));
+    const all = [own, ...news], x = Math.min(...all.map((one) => one.x)), width = Math.max(...all.map((one) => one.x + one.width)) - x;
+    const box = width < 2 * halfWide ? { x, width } : own;
     const beside = Math.min(around, halfWide - box.width / 2);
     camera.x = Math.max(camera.x, box.x + box.width + beside - halfWide);
     camera.x = Math.min(camera.x, box.x - beside + halfWide);
