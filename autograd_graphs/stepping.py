@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_of
+from autograd_graphs.looking.torch_private import is_list, quietly
+from autograd_graphs.looking.variable_names import find_names
 from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.player import Player
 from autograd_graphs.recording.record import record
+from autograd_graphs.recording.recorded import latest, ran_already
 from autograd_graphs.recording.trace import Trace
+
+AGAIN = "This backward already ran. Here's the same recording again, and .grad stays as it was."
 
 
 def save(trace: Trace, path: str | Path) -> Path:
@@ -18,9 +26,16 @@ def save(trace: Trace, path: str | Path) -> Path:
     return step_through(trace).save(path)
 
 
-def step_through(loss: torch.Tensor | Trace, *, alt: str | None = None, **how: Any) -> Player:
+def step_through(
+    loss: torch.Tensor | Sequence[torch.Tensor] | Trace, *, alt: str | None = None, **how: Any
+) -> Player:
     """Run backward from `loss` and show a player of its steps; a `Trace` is played without running
     anything.
+
+    A backward that was recorded already is played once more, and a line says so: running a cell
+    again adds nothing to `.grad`, with retain_graph=True neither. That is so for the same loss and
+    flags, without gradient or inputs, until something else changes the graph or, in one that was
+    not freed, a `.grad`. `step_through(record(loss))` always runs backward.
 
     A large graph is folded, as `show` does it; a click on a folded part opens it at the same step.
     A factor or a form is shown only where it gives what torch handed on. What is made "by torch's
@@ -29,5 +44,22 @@ def step_through(loss: torch.Tensor | Trace, *, alt: str | None = None, **how: A
     `how` goes to `record`: names, gradient, retain_graph, create_graph, inputs. `alt` says what to
     notice, for those who do not see the picture. Raises what `record` raises.
     """
-    trace = loss if isinstance(loss, Trace) else record(loss, **how)
-    return Player(film(trace, alt))
+    if isinstance(loss, Trace):
+        return Player(film(loss, alt))
+    if trace := recorded_before(loss, how):
+        made = film(trace, alt)
+        text = f"{AGAIN}\n{made.text}"
+        return Player(replace(made, remarks=(AGAIN, *made.remarks), text=text))
+    return Player(film(record(loss, **how), alt))
+
+
+def recorded_before(
+    loss: torch.Tensor | Sequence[torch.Tensor], how: Mapping[str, Any]
+) -> Trace | None:
+    """Return the trace of the backward that `how` asks for, if it ran; None where it has to run."""
+    roots = tuple(loss) if is_list(loss) else (loss,)
+    if not roots or not all(map(latest, roots)):
+        return None
+    with quietly():
+        now = graph_of(Walk(roots, NEAREST), find_names(None, {}))
+    return ran_already(roots, how, now)

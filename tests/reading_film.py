@@ -145,7 +145,8 @@ class Steps(Marks):
         stretches, opens = pairs(stretches), pairs(opens)
         return {"stretches": stretches, "freed": freed, "inside": inside, "opens": opens}
 
-    def wire(self, curve, arrow, box, what, times, factor):
+    def wire(self, curve, arrow, box, what, times, factor, *place):
+        assert len(place) in (0, 2)
         line = {"curve": curve, "arrow": arrow, "box": box, "what": self.what(what)}
         return line | {"times": pairs(times), "factor": factor}
 

@@ -56,6 +56,19 @@ def test_the_map_ends_where_plain_torch_does(lesson):
                 assert numbers(state, name) == (shown and ast.literal_eval(short_numbers(shown)))
 
 
+@every_lab
+def test_no_button_is_dead_on_the_way_to_an_answer_or_there(lesson):
+    """Each answer is the shortest, as the tests below say; a slide presses a few keys more."""
+    slide = around(lesson)[0].metadata.course["slide"]
+    pressed = [row for rows in slide["presses"] for row in rows.split(" r ")]
+    for keys in [*pressed, *[one for each in answers(lesson).values() for one in each.keys]]:
+        row = keys.split()
+        for count in range(len(row) + 1):
+            state, _ = walk(lesson, " ".join(row[:count]))
+            for action in lines(lesson).values():
+                assert state.after(action.name).to is not None, f"{row[:count]}: {action.code}"
+
+
 # Lesson 02: flags, grad mode, kinds of operation
 
 

@@ -58,6 +58,7 @@ from autograd_graphs.playing.player import (
 from autograd_graphs.playing.player import STYLE as SHEET
 from autograd_graphs.playing.stylesheet import PLAIN, css_class, stylesheet
 from autograd_graphs.recording.trace import Trace
+from autograd_graphs.stepping import AGAIN
 from helpers import labs as course_labs
 from helpers import module_calls, record, show, step_through
 
@@ -310,6 +311,63 @@ def test_a_trace_is_played_without_running_anything():
     assert shown.film == as_json(film(trace, "what to see"))
     assert read(shown.film).alt == "what to see"
     assert isinstance(trace, Trace)
+
+
+@pytest.mark.parametrize(
+    ("make", "how"),
+    [
+        (lambda a: (a * a + 1) ** 2, {}),
+        (lambda a: (a * a + 1) ** 2, {"retain_graph": True}),
+        (lambda a: a + a, {}),  # it saves nothing, so torch would let it run again
+        (lambda a: [a * 2, a * 3], {}),
+    ],
+)
+def test_a_cell_that_runs_again_plays_what_it_recorded_and_adds_nothing(make, how):
+    a = torch.tensor(2.0, requires_grad=True)
+    loss = make(a)
+    first = step_through(loss, **how)
+    kept = a.grad.clone()
+    again = step_through(loss, **how)
+    assert torch.equal(a.grad, kept)
+    assert again.text == f"{AGAIN}\n{first.text}"
+    assert json.loads(again.film)["remarks"] == [AGAIN]
+    assert json.loads(again.film)["moments"] == json.loads(first.film)["moments"]
+
+
+ALIVE = {"retain_graph": True}
+
+
+@pytest.mark.parametrize(
+    ("between", "how"),
+    [
+        (lambda a, loss: loss.backward(**ALIVE), ALIVE),
+        (lambda a, loss: setattr(a, "grad", None), ALIVE),
+        (lambda a, loss: a.data.mul_(2), ALIVE),
+        (lambda a, loss: None, {}),
+        (lambda a, loss: None, {**ALIVE, "gradient": torch.tensor(3.0)}),
+    ],
+)
+def test_what_is_not_the_backward_that_ran_is_run(between, how):
+    a = torch.tensor(2.0, requires_grad=True)
+    loss = a * a * 1.5
+    step_through(loss, **ALIVE)
+    between(a, loss)
+    before = a.grad.clone() if a.grad is not None else 0
+    assert AGAIN not in step_through(loss, **how).text
+    assert not torch.equal(a.grad, torch.as_tensor(before))
+
+
+@pytest.mark.parametrize(
+    ("how", "between"),
+    [(ALIVE, lambda loss: loss.backward()), ({}, lambda loss: loss.mul_(2))],
+)
+def test_a_graph_that_another_backward_freed_or_an_edit_replaced_is_refused(how, between):
+    a = torch.tensor(2.0, requires_grad=True)
+    loss = a * a * 1.5
+    step_through(loss, **how)
+    between(loss)
+    with pytest.raises(RuntimeError, match="was walked before"):
+        step_through(loss, **how)
 
 
 def test_a_highlight_is_counted_as_the_script_counts():

@@ -35,6 +35,7 @@ from autograd_graphs.drawing.layout import (
     work,
 )
 from autograd_graphs.drawing.palette import SMALL, TITLE
+from autograd_graphs.drawing.room import Room, on_wires, points_of
 from autograd_graphs.drawing.spine import NARROW, STRAIGHT, TRUNK, WIDEST, Rule, spine
 from autograd_graphs.drawing.tints import Tint, Tints, tinted
 from autograd_graphs.text import visible, width
@@ -42,6 +43,7 @@ from autograd_graphs.text import visible, width
 # px: around everything, height of a capsule, width of the text, height of a line of the caption
 MARGIN, CAPSULE, NARROWEST, LINE = 20, 24, 312, 21
 LETTERS = 72  # in a line of the sentence that stands in place of a picture
+CLOSER = 12  # px by which a capsule may come closer to what is beside it
 BETWEEN = 16  # px: more between two cards that lie beside each other, for the wire beside a capsule
 SLIM = 3  # px: around a picture on a slide, for its lines
 FEW = 60  # cards: of no more a layout by `dot` is tried before branches follow each other
@@ -94,7 +96,10 @@ class Laid:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Hold what stands on a wire: a plain word, or room (px) for a capsule that a player fills."""
+    """Hold what stands on a wire: a plain word, or a capsule of so many px that a player fills.
+
+    A capsule may come nearer to what is beside it, so layout reserves less.
+    """
 
     text: str
     size: tuple[int, int] | None = None
@@ -103,8 +108,13 @@ class Word:
     def room(self) -> tuple[int, int]:
         """Return the px that layout has to reserve for it."""
         if self.size:
-            return self.size
-        return width(self.text, SMALL) + 10, CAPSULE
+            return self.size[0] - CLOSER, self.size[1]
+        return self.drawn
+
+    @property
+    def drawn(self) -> tuple[int, int]:
+        """Return the px that it takes."""
+        return self.size or (width(self.text, SMALL) + 10, CAPSULE)
 
 
 def drawing(graph: Graph, *, alt: str | None = None, tints: Tints | None = None) -> Drawing:
@@ -375,14 +385,38 @@ def caption_width(lines: Sequence[str]) -> int:
 
 def draw_graph(pen: Pen, cards: Cards, placed: Placed, words: Sequence[Word]) -> None:
     """Draw wires first and cards on top of them."""
+    middles = middles_of(cards, placed, words)
     for nr, wire in enumerate(cards.wires):
         pen.owner = Owner("edge", wire.edge)
         draw_wire(pen, placed.curves[nr], cards.cards[wire.target].device)
         if words[nr].text:
-            draw_word(pen, words[nr], *nearest(placed.curves[nr], placed.labels[nr]))
+            draw_word(pen, words[nr], *middles[nr])
     pen.owner = None
     for card, centre in zip(cards.cards, placed.centres, strict=True):
         draw_card(pen, card, *centre)
+
+
+def middles_of(
+    cards: Cards, placed: Placed, words: Sequence[Word], is_lying: bool = False
+) -> dict[int, Point]:
+    """Return where the middle of what stands on each wire is."""
+    sizes = {nr: word.drawn for nr, word in enumerate(words) if word.text or word.size}
+    if not sizes:
+        return {}
+    room = Room(solid(cards.cards, placed), placed.curves)
+    return on_wires(room, placed.curves, placed.labels, sizes, is_lying)
+
+
+def solid(cards: Sequence[Card], placed: Placed) -> list[frames.Rect]:
+    """Return the rectangles of cards and of their tags."""
+    found = []
+    for card, (x, y) in zip(cards, placed.centres, strict=True):
+        left, top = x - card.size[0] / 2, y - card.size[1] / 2
+        found.append(frames.Rect(left, top, left + card.size[0], top + card.size[1]))
+        if card.tag:
+            begin = left + card.tag_left
+            found.append(frames.Rect(begin, top - ABOVE, begin + card.tag_width, top))
+    return found
 
 
 def draw_wire(pen: Pen, curve: Sequence[Point], goal: Device | None) -> None:
@@ -410,34 +444,6 @@ def arrow(curve: Sequence[Point]) -> list[Point]:
     left = x - 8 * dx + 4 * dy, y - 8 * dy - 4 * dx
     right = x - 8 * dx - 4 * dy, y - 8 * dy + 4 * dx
     return [(x, y), left, right]
-
-
-def nearest(curve: Sequence[Point], label: Point, is_lying: bool = False) -> Point:
-    """Return the nearest point of a curve where room was reserved for its label."""
-
-    def far(point: Point) -> tuple[int, float]:
-        aside, below = abs(point[0] - label[0]), abs(point[1] - label[1])
-        return (round(aside), below) if is_lying else (round(below), aside)
-
-    return min(points_of(curve), key=far)
-
-
-def points_of(curve: Sequence[Point]) -> list[Point]:
-    """Return points on a curve, sixteen to a piece."""
-    points = []
-    for start in range(0, len(curve) - 1, 3):
-        (x0, y0), (x1, y1), (x2, y2), (x3, y3) = curve[start : start + 4]
-        for a, b, c, d in WEIGHTS:
-            points.append((a * x0 + b * x1 + c * x2 + d * x3, a * y0 + b * y1 + c * y2 + d * y3))
-    return points
-
-
-def weights(t: float) -> tuple[float, float, float, float]:
-    """Return how much the points of a Bézier piece count at `t` between 0 and 1."""
-    return (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3
-
-
-WEIGHTS = tuple([weights(step / 16) for step in range(17)])
 
 
 def describe(graph: Graph) -> list[str]:

@@ -5,8 +5,8 @@ No caption and no legend: the player's panel has them. Plain data in and out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from autograd_graphs.data import Graph
 from autograd_graphs.drawing import frames
@@ -24,19 +24,24 @@ from autograd_graphs.drawing.diagram import (
     laid_on_side,
     laid_out,
     make_cards,
-    nearest,
+    middles_of,
+    solid,
 )
 from autograd_graphs.drawing.display_list import Mark, Owner, Pen
 from autograd_graphs.drawing.layout import Placed, Point
+from autograd_graphs.drawing.palette import TITLE
+from autograd_graphs.drawing.room import Room, around, beside_capsules
+from autograd_graphs.text import width
 
 EDGE = 10  # px around everything
-CLOSER = 12  # px by which a capsule may come closer to what is beside it
-FLIES = 34  # px of the same where it enters from the right
+FLIES = 34  # px by which a capsule stands off the card where it enters from the right
 ENTERS = 40  # px of the wire along which the first gradient enters
 FEW, SOME = 16, 40  # nodes: of no more cards of several lines are tried, leaves of two lines
 LEAF_SIDES = 18  # px beside what stands in a leaf of two lines
 LARGE = 940  # px: what is wider lying gets cards of one line, so that a slide shows all of it
 FLAT = 1300, 300  # px: what is larger lying on its side stays upright
+TICK = 20  # px: the room of the tick at the corner of a card
+BASELINE = 14  # px from the top of a factor to the line on which it is written
 PANE = 590, 540  # px: what is drawn larger in cards of several lines gets cards of one line
 
 Size = tuple[int, int]
@@ -47,17 +52,20 @@ Box = tuple[int, int, int, int]  # x, y of the upper left corner, width, height;
 @dataclass(frozen=True, slots=True)
 class Reserve:
     """Hold the room that has to be kept, px: of capsules by the number of their edge, of what
-    enters roots from above, and the width of the slots of `.grad`, by that of the node.
+    enters roots from above, and the width of the slots of `.grad`, by that of the node. `factors`
+    stand beside capsules where there is room: "× 3", by the edge.
     """
 
     capsules: Sizes
     starts: Sizes
     slots: Mapping[int, int]
+    factors: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Hold one wire: the edge that it stands for, its curve, and the box of its capsule.
+    """Hold one wire: the edge that it stands for, its curve, the box of its capsule, and where the
+    factor beside that begins, on its baseline; None where there is no room for one.
 
     `edge` is None where the first gradient enters `target` from above. `target` is None at a stub.
     """
@@ -66,6 +74,7 @@ class Line:
     target: int | None
     curve: tuple[Point, ...]
     capsule: Box | None = None
+    factor: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,32 +203,66 @@ def drawn(
     laid = laid_out(part, cards, words, is_dense)
     if is_lying:
         laid = laid_on_side(cards, words, is_dense)
-    room = around_capsules(laid, reserve.capsules)
+    middles = middles_of(laid.cards, laid.placed, words, is_lying)
+    room = around_all(laid, words, middles)
+    places = {}
+    if not is_lying:  # slides show no factors
+        places = factor_places(laid, words, middles, reserve.factors, room)
+        room = frames.Rect.around([room, *places.values()])
     pen = Pen(EDGE - round(room.left), EDGE - round(room.top))
     pen.dy += ENTERS if starts and not is_lying else cards.above
     for outline in reversed(laid.around):
         frames.draw(pen, outline)
-    lines = draw_lines(pen, laid, words, reserve.capsules)
+    lines = draw_lines(pen, laid, words, middles, places)
     slots = draw_cards(pen, laid.cards, laid.placed)
     lines += entries(pen, laid, starts)
-    width = round(room.right - room.left) + 2 * EDGE
+    across = round(room.right - room.left) + 2 * EDGE
     if is_lying:
-        width += max([FLIES + wide for wide, _ in starts.values()], default=0)
+        across += max([FLIES + wide for wide, _ in starts.values()], default=0)
     height = round(pen.dy + room.bottom) + EDGE
     parts = tuple(pen.marks), tuple(lines), tuple(slots), tuple(corners_of(pen, laid))
     keys = tuple(legend(laid.cards.cards))
-    return PlayerPicture(width, height, *parts, keys, alt_text(part), len(part.nodes))
+    return PlayerPicture(across, height, *parts, keys, alt_text(part), len(part.nodes))
 
 
-def around_capsules(laid: Laid, capsules: Sizes) -> frames.Rect:
-    """Return what a layout takes, with capsules that stick out of it at a side."""
-    left, right = [laid.room.left], [laid.room.right]
+def factor_places(
+    laid: Laid,
+    words: Sequence[Word],
+    middles: Mapping[int, Point],
+    factors: Mapping[int, str],
+    room: frames.Rect,
+) -> dict[int, frames.Rect]:
+    """Return where factors stand, by the number of their wire; a picture that is narrower than the
+    pane may grow to its sides.
+    """
+    capsules = {nr: around(middle, words[nr].drawn) for nr, middle in middles.items()}
+    widths = {}
     for nr, wire in enumerate(laid.cards.wires):
-        if wire.edge in capsules:
-            x, _ = nearest(laid.placed.curves[nr], laid.placed.labels[nr], laid.is_lying)
-            half = capsules[wire.edge][0] / 2
-            left.append(x - half)
-            right.append(x + half)
+        if nr in capsules and wire.edge in factors:
+            widths[nr] = width(factors[wire.edge], TITLE, bold=True)
+    taken = [*solid(laid.cards.cards, laid.placed), *ticks(laid), *capsules.values()]
+    taken += [outline.named for outline in laid.around]
+    spare = max(0, PANE[0] - 2 * EDGE - (room.right - room.left)) / 2
+    picture = room._replace(left=room.left - spare, right=room.right + spare)
+    curves = laid.placed.curves
+    return beside_capsules(Room(taken, curves), picture, widths, capsules, curves)
+
+
+def ticks(laid: Laid) -> Iterator[frames.Rect]:
+    """Yield the room of the ticks at the corners of cards."""
+    for card, (x, y) in zip(laid.cards.cards, laid.placed.centres, strict=True):
+        if card.node is not None:
+            yield around((x - card.width / 2, y - card.height / 2), (TICK, TICK))
+
+
+def around_all(laid: Laid, words: Sequence[Word], middles: Mapping[int, Point]) -> frames.Rect:
+    """Return what a layout takes, with capsules and tags that stick out of it at a side."""
+    left, right = [laid.room.left], [laid.room.right]
+    for nr, (x, _) in middles.items():
+        half = words[nr].drawn[0] / 2
+        left.append(x - half)
+        right.append(x + half)
+    right += [rect.right for rect in solid(laid.cards.cards, laid.placed)]
     return laid.room._replace(left=min(left), right=max(right))
 
 
@@ -227,25 +270,31 @@ def word_on(wire: Wire, capsules: Sizes) -> Word:
     """Return what is written on a wire, or the room of its capsule."""
     if wire.edge in capsules:
         wide, high = capsules[wire.edge]
-        return Word("", size=(wide - CLOSER, high))
+        return Word("", size=(wide, high))
     return Word(wire.word)
 
 
-def draw_lines(pen: Pen, laid: Laid, words: Sequence[Word], capsules: Sizes) -> list[Line]:
+def draw_lines(
+    pen: Pen,
+    laid: Laid,
+    words: Sequence[Word],
+    middles: Mapping[int, Point],
+    places: Mapping[int, frames.Rect],
+) -> list[Line]:
     """Return the wires as data; a plain word beside one is a mark."""
     lines = []
     for nr, wire in enumerate(laid.cards.wires):
-        curve, capsule = laid.placed.curves[nr], None
-        if words[nr].size or words[nr].text:
-            middle = nearest(curve, laid.placed.labels[nr], laid.is_lying)
+        curve, capsule, factor = laid.placed.curves[nr], None, None
+        if nr in places:
+            (factor,) = moved(pen, [(places[nr].left, places[nr].top + BASELINE)])
         if words[nr].size:
-            capsule = box_around(pen, middle, capsules[wire.edge])
+            capsule = box_around(pen, middles[nr], words[nr].size)
         elif words[nr].text:
             pen.owner = Owner("edge", wire.edge)
-            draw_word(pen, words[nr], *middle)
+            draw_word(pen, words[nr], *middles[nr])
             pen.owner = None
         goal = laid.cards.cards[wire.target].node  # None where it ends at a stub
-        lines.append(Line(wire.edge, goal, moved(pen, curve), capsule))
+        lines.append(Line(wire.edge, goal, moved(pen, curve), capsule, factor))
     return lines
 
 

@@ -54,6 +54,12 @@ class Outline:
     rect: Rect
     start: float
 
+    @property
+    def named(self) -> Rect:
+        """Return where the name interrupts the border."""
+        high = self.rect.top + 2 * (HEAD - BORDER)
+        return Rect(self.start, self.rect.top, self.start + name_width(self.name), high)
+
 
 def outlines(
     frames: Sequence[Frame], framed: Sequence[frozenset[int]], rects: Rects, wires: Sequence[Wire]

@@ -154,9 +154,10 @@ class Encoder:
         return pieces
 
     def wire(self, line: Line, scene: Scene) -> list:
-        """Return [curve, arrow, capsule, what, times, factor]."""
+        """Return [curve, arrow, capsule, what, times, factor], and where the factor begins."""
         flow = scene.flows[line.edge]
-        return [*self.curve(line), self.what(flow.carried), flat(flow.times), flow.factor]
+        wire = [*self.curve(line), self.what(flow.carried), flat(flow.times), flow.factor]
+        return [*wire, *line.factor] if line.factor else wire
 
     def start(self, line: Line, scene: Scene) -> list:
         """Return [curve, arrow, capsule, what, node] of what enters a root from above."""

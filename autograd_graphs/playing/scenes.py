@@ -56,7 +56,8 @@ class Stage:
                 capsules[nr] = room(flow.carried)
         entries = {node: room(what) for node, what in starts}
         slots = {nr: max(map(wide, turn.slot)) for nr, turn in enumerate(turns) if turn.slot}
-        kept, reserve = self.keeping(), Reserve(capsules, entries, slots)
+        factors = {nr: f"× {flow.factor}" for nr, flow in enumerate(flows) if flow.factor}
+        kept, reserve = self.keeping(), Reserve(capsules, entries, slots, factors)
         return Scene(
             player_picture(kept, reserve),
             turns,

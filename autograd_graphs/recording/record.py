@@ -51,6 +51,8 @@ def record(
     for thing in roots:
         demand_tensor(thing)
     demand_formulas()
+    how = {"gradient": gradient, "inputs": inputs}
+    how |= {"retain_graph": retain_graph, "create_graph": create_graph}
     log = Log(roots, names_in_reach(caller(), names), gradient)
     program = program_of(caller(), log.graph, log.walk.met)
     try:
@@ -63,13 +65,13 @@ def record(
         said = words(error)
         trace = replace(log.trace(said), program=program)
         short(error, trace=trace)
-        remember(roots, trace)
+        remember(roots, trace, how)
         if type(error) is not RuntimeError or not (message := plainly(said, log)):
             raise
         # No local name: a frame that holds its own error leaks.
         raise short(RuntimeError(message), trace=trace, **{PLAINLY: True}) from None
     trace = replace(log.trace(), program=program)
-    remember(roots, trace)
+    remember(roots, trace, how)
     return trace
 
 

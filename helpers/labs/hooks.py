@@ -53,8 +53,8 @@ class Hooks(World):
 
     def facts(self) -> tuple[Row, ...]:
         return (
-            Row("hooks on h", ", then ".join(self.on_h) or "none"),
-            Row("hooks behind w.grad", ", then ".join(self.on_w) or "none"),
+            Row("hooks on h", " → ".join(self.on_h) or "none"),
+            Row("hooks behind w.grad", " → ".join(self.on_w) or "none"),
         )
 
     def title(self) -> str:
@@ -72,7 +72,7 @@ class Hooks(World):
 hooks = Lab(
     "hooks",
     Hooks,
-    4,
+    5,
     "Lab: hooks on h = w * 3 and behind w.grad, and the gradients of y = h ** 2 that they change.",
     {
         "plain": "backward",

@@ -80,7 +80,7 @@ class Weight(World):
 leaves = Lab(
     "leaves",
     Weight,
-    5,
+    6,
     "Lab: a tensor w and the graph behind it. A blue pill is the leaf that gets a .grad.",
     {
         "leaf": "flagged",

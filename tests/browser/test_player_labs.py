@@ -151,25 +151,21 @@ def test_what_ran_and_changed_nothing_is_said_so(play):
 
 def test_where_the_map_ends_an_action_says_so(play):
     shown = play(accumulation())
-    press(shown, *"1" * labs.accumulation.depth)
-    assert disabled(shown) == "125"
+    press(shown, *"1" * (labs.accumulation.depth - 1))
+    assert disabled(shown) == ""
+    press(shown, "1")
+    assert disabled(shown) == "12345"
     why = "(all) => all.filter((one) => one.checkVisibility({ visibilityProperty: true })).map((one) => one.textContent)"
     seen = shown.eval_on_selector_all(".player-action small", why)
-    assert seen == [
-        ENDED,
-        ENDED,
-        "writes zeros into the tensor there",
-        "lets go of the tensor",
-        ENDED,
-    ]
+    assert seen == [ENDED] * 5
     before = texts(shown, ".player-code div")
     press(shown, "2")
     assert said(shown) == f"(x * x).sum().backward(): {ENDED}"
     shown.locator(".player-action").nth(4).click(force=True)
     assert said(shown) == f"g = x.grad: {ENDED}"
     assert texts(shown, ".player-code div") == before
-    press(shown, "3")
-    assert title(shown) == "x.grad: [0, 0, 0]"
+    press(shown, "u")
+    assert disabled(shown) == ""
 
 
 def blocks(shown):
@@ -383,6 +379,8 @@ def test_all_of_every_named_state_is_seen_at_once_and_stays_where_it_is(play, na
     shown = play(as_json(lab.film()), size)
     places = shown.evaluate(PLACES)
     assert shown.evaluate(FAULTS, PICTURES) == []
+    last = "1234567890"[len(with_buttons(lab.world)) - 1]
+    assert texts(shown, ".player-away") == [f"Click (or Tab) into the lab, then press 1 to {last}"]
     for keys, way in walks(lab):
         press(shown, "r", *keys)
         photograph(shown, f"labs/{name}-{size[0]}x{size[1]}-{'-'.join(keys)}")

@@ -4,14 +4,15 @@ motion, large graphs, and as a widget. No kernel.
 
 import pytest
 from driver import press, rgb, watched
-from player_films import HOSTILE, film_of, slot
+from player_films import HOSTILE, film_of, slot, trace_of
 from player_page import START
 
 from autograd_graphs.drawing.palette import DARK, LIGHT
+from autograd_graphs.playing.animate import explored
 from autograd_graphs.playing.player import SCRIPT, as_json, head, page
 
 pytestmark = pytest.mark.browser
-AWAY = "Keys: click the player, or Tab into it, first"
+AWAY = "Click (or Tab) into the player, then press →"
 GUESSES = "() => { window.guesses = []; document.addEventListener('player-guess', ({ detail }) => window.guesses.push(detail)); }"
 
 
@@ -133,6 +134,14 @@ def test_where_the_keys_go_is_said_in_words_and_seen_as_a_ring(play):
         press(shown, "Escape")
         assert shown.eval_on_selector_all(".player-keys > *", seen) == [AWAY]
         assert shown.eval_on_selector(".player", ring) == before
+
+
+def test_who_explores_a_graph_reads_of_a_box_that_opens_what_it_was(play):
+    shown = play(explored(trace_of("layers").graph, "A graph"))
+    box = shown.locator(".player-node[data-opens]").first
+    words = box.locator("text").first.text_content().split()[0]
+    box.click()
+    assert shown.text_content(".player-verdict").startswith(words)
 
 
 def test_the_mouse_does_the_same(play):

@@ -63,7 +63,8 @@ class Base {
   cell(parent, role, words) {
     const made = element("span", `cell player-${role}`, parent);
     const value = element("b", "", made);
-    if (role !== "sign") element("small", "", made, { textContent: words });
+    const [what, norm] = words?.split(/(?=, norm)/) ?? [];
+    if (role !== "sign") element("span", "norm", element("small", "", made, { textContent: what }), { textContent: norm });
     return value;
   }
 
@@ -85,9 +86,9 @@ class Base {
   }
 
   // One line on the keys: while they go to the page it says how to get them, in here which there are.
-  keysLine(parent, keys) {
+  keysLine(parent, keys, where) {
     const line = element("p", "keys", parent);
-    element("span", "away", line, { textContent: KEYS });
+    element("span", "away", line, { textContent: `Click (or Tab) into the ${where}` });
     const here = element("span", "here", line);
     for (const [key, words] of [...keys, ["Esc", "leaves"]]) {
       for (const one of key.split(" ")) element("kbd", "", here, { textContent: one });

@@ -49,7 +49,7 @@ class Lab extends Base {
     const { actions, legend, roles } = this.film;
     const keys = actions.filter(({ key }) => key).map(({ key }) => key);
     const nodes = this.buttons.has("later") ? [["← →", "node"]] : [];
-    this.keysLine(this.panel, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes]);
+    this.keysLine(this.panel, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes], `lab, then press ${keys[0]} to ${keys.at(-1)}`);
     this.legend = element("div", "legend", element("div", "foot", this.panel));
     for (const [role, state, words] of legend) this.sample(this.entry(words), roles[role] ?? role, roles[state] ?? state);
   }

@@ -11,7 +11,6 @@ const PACE = 1800;
 const FEW = 12;
 // ms: of two steps within so short a time nothing moves
 const HURRY = 380;
-const KEYS = "Keys: click the player, or Tab into it, first";
 const TROUBLE = { NaN: "NaN", inf: "infinite", zero: "all 0", exploding: "exploding" };
 const LEGEND = {
   operation: "backward function", folded: "folded part", leaf: "leaf", held: "saved", freed: "freed",

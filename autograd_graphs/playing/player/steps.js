@@ -53,7 +53,7 @@ class Steps extends Base {
     if (this.film.scenes.length > 1) keys.push(["i", "into"], ["f", "fold"]);
     if (this.film.trouble !== null) keys.push(["n", "first trouble"]);
     if (!this.isSmall) keys.push(["/", "search"]);
-    this.keysLine(this.panel, keys);
+    this.keysLine(this.panel, keys, this.film.steps ? "player, then press \u2192" : "picture for its keys");
   }
 
   tools(parent) {

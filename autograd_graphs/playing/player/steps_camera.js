@@ -55,12 +55,16 @@ class StepsCamera {
     camera.y = height <= 2 * halfHigh ? height / 2 : between(halfHigh, camera.y, height - halfHigh);
   }
 
+  // A node, and what it hands on where that fits, too.
   bringIn(node, halfWide, halfHigh) {
-    const { camera } = this, box = this.picture.nodes[node].made.getBBox(), around = 60;
+    const { camera } = this, around = 60, own = this.picture.nodes[node].made.getBBox();
+    const news = this.picture.lines.filter(({ made, box }) => box && made.matches(".is-new")).map(({ box: [x, , width] }) => ({ x, width }));
+    const all = [own, ...news], x = Math.min(...all.map((one) => one.x)), width = Math.max(...all.map((one) => one.x + one.width)) - x;
+    const box = width < 2 * halfWide ? { x, width } : own;
     const beside = Math.min(around, halfWide - box.width / 2);
     camera.x = Math.max(camera.x, box.x + box.width + beside - halfWide);
     camera.x = Math.min(camera.x, box.x - beside + halfWide);
-    if (box.y - around < camera.y - halfHigh || box.y + box.height + around > camera.y + halfHigh) camera.y = box.y + box.height / 2;
+    if (own.y - around < camera.y - halfHigh || own.y + own.height + around > camera.y + halfHigh) camera.y = own.y + own.height / 2;
   }
 
   aim() {

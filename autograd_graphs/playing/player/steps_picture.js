@@ -6,7 +6,7 @@ class StepsPicture {
     const under = shape("g", group);
     for (const one of scene.marks[0]) this.mark(one, under);
     const wires = [...scene.starts.map(([d, arrow, box, what, node]) => ({ d, arrow, box, what, times: [-1, scene.turns[node][0][0] ?? 0] })),
-      ...scene.wires.map(([d, arrow, box, what, times, factor]) => ({ d, arrow, box, what, times, factor }))];
+      ...scene.wires.map(([d, arrow, box, what, times, factor, x, y]) => ({ d, arrow, box, what, times, factor, x, y }))];
     const lines = wires.map((wire) => this.drawWire(wire, group));
     const nodes = scene.turns.map(([stretches, freed, inside, opens], node) => {
       const made = shape("g", group, { class: "player-node" });
@@ -44,7 +44,7 @@ class StepsPicture {
       shape("rect", found.capsule, { x: -width / 2, y: -height / 2, width, height, rx: height / 2 });
       found.content = shape("g", found.capsule);
     }
-    if (wire.factor) found.gate = shape("text", made, { class: "player-gate" });
+    if (wire.y) found.gate = shape("text", made, { class: "player-gate", x: wire.x, y: wire.y });
     return found;
   }
 
@@ -60,9 +60,9 @@ class StepsPicture {
     made.setAttribute("y", -made.getAttribute("height") / 2);
   }
 
-  // Where along its wire a capsule sits, and where its factor stands: half way before it.
+  // Where along its wire a capsule sits.
   measure(wire) {
-    const { path, box, gate } = wire;
+    const { path, box } = wire;
     if (wire.length) return;
     wire.length = path.getTotalLength();
     if (!box) return;
@@ -73,15 +73,6 @@ class StepsPicture {
       const far = Math.hypot(point.x - x, point.y - y);
       if (far < least) [least, wire.along] = [far, (wire.length * at) / 40];
     }
-    if (!gate) return;
-    const [start, half] = [path.getPointAtLength(0), path.getPointAtLength(Math.max(0, (wire.along - box[3] / 2) / 2))];
-    const isLevel = Math.abs(half.y - start.y) < 4;
-    const isLeft = x < start.x - 4;
-    // then it stands beside the capsule
-    const isShort = !isLevel && box[1] - start.y < 30;
-    gate.setAttribute("x", isShort ? (isLeft ? box[0] - 5 : box[0] + box[2] + 5) : half.x + (isLevel ? 0 : isLeft ? -10 : 10));
-    gate.setAttribute("y", isShort ? y + 5 : half.y + (isLevel ? -8 : 6));
-    gate.setAttribute("text-anchor", isLevel ? "middle" : isLeft ? "end" : "start");
   }
 
   paintNodes(hides) {

@@ -85,12 +85,14 @@ class StepsWalk {
     focus(this.root);
     if (this.wasDragged) return;
     const [first, last] = this.stops[this.at];
-    const { turns, opens } = this.picture.nodes[node];
+    const { turns, opens } = this.picture.nodes[node], name = this.scene.names[node];
     if (opens.length) {
       const turn = turns.find(([from, to]) => to >= first && from <= last) ?? turns.find(([from]) => from > last) ?? turns.at(-1);
-      return this.open(node, turn?.[0] ?? -1);
+      this.open(node, turn?.[0] ?? -1);
+      // who explores a graph reads what was opened
+      return void (this.film.steps || (this.verdict.textContent = name));
     }
-    this.verdict.textContent = this.scene.names[node];
+    this.verdict.textContent = name;
     if (!this.film.steps) return;
     this.stop();
     const about = turns.map(([from]) => this.stopAt(this.view, from));

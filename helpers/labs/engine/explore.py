@@ -75,46 +75,46 @@ def explore(world: type[World], depth: int) -> StateMap:
     """Try all sequences of up to `depth` actions from a fresh `reset()`, and return the states met.
 
     Two sequences lead to one state only where all that can matter later is equal. What an action
-    raises belongs to the outcome, and the state after it is what torch left behind. Grad mode,
-    random numbers and default dtype stay as they were.
+    raises belongs to the outcome, and the state after it is what torch left behind. After `depth`
+    actions the map ends for all of them alike. Grad mode, random numbers and default dtype stay as
+    they were.
     """
     search = Search(world, depth)
     with undisturbed():
         torch.set_default_dtype(torch.float32)
         states = search.run()
-    cut = f"This map ends after {depth} actions." if search.is_cut else ""
+    is_cut = any(len(state.path) == depth for state in states)
+    cut = f"This map ends after {depth} actions." if is_cut else ""
     return StateMap(world.__name__, states, cut)
 
 
 @dataclass(slots=True)
 class Search:
-    """Try actions breadth first; at the depth limit only those back to known states are kept."""
+    """Try actions breadth first; at the depth limit none is tried."""
 
     world: type[World]
     depth: int
     states: list[State] = field(default_factory=list)
     numbers: dict[Any, int] = field(default_factory=dict)
-    is_cut: bool = False
 
     def run(self) -> tuple[State, ...]:
         self.outcome(())
         for nr, state in enumerate(self.states):  # the list grows as we go
             outcomes = []
             for action in self.world.actions:
-                outcomes.append((action.name, self.outcome((*state.path, action.name))))
+                is_end = len(state.path) == self.depth
+                to = Outcome(None) if is_end else self.outcome((*state.path, action.name))
+                outcomes.append((action.name, to))
             self.states[nr] = replace(state, outcomes=tuple(outcomes))
         return tuple(self.states)
 
     def outcome(self, path: tuple[str, ...]) -> Outcome:
-        """Return where a path leads; to None where that is a new state and too deep."""
+        """Return where a path leads: to a state that is known, or to a new one."""
         with inside():
             live, error = replay(self.world, path)
             shown = describe(live)
             key = (*shown.values(), sameness(live.compared(), live.unversioned))
         if key not in self.numbers:
-            if len(path) > self.depth:
-                self.is_cut = True
-                return Outcome(None)
             with inside():  # anew: looking for sameness has moved versions
                 shown |= graphs(replay(self.world, path)[0])
             self.numbers[key] = len(self.states)

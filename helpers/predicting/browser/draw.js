@@ -1,6 +1,9 @@
 // Draw the graph before you see it: connect cards; afterwards the real edges lie over yours.
 
 const GLIDE = 700; // ms that the cards take to their real places
+// how far an edge bends to pass a card, against its length; and where on it one looks
+const BENDS = [0, 0.45, -0.45, 0.8, -0.8, 1.2, -1.2, 1.6, -1.6];
+const PARTS = Array.from({ length: 19 }, (_, at) => (at + 1) / 20);
 const SIGNS = { extra: "\u2715", missing: "+", turned: "\u21bb", right: "\u2713" };
 
 function svg(tag, parent, attributes) {
@@ -52,7 +55,7 @@ class Draw {
   drawCard(card) {
     const button = element("button", "card", this.board, { type: "button" });
     button.dataset.kind = card.kind;
-    const isLong = card.title.length > 13; // as BackwardHookFunction: in two lines, broken before a capital
+    const isLong = card.title.length > 10; // as BackwardHook: small, and broken before a capital where it has to be
     const title = isLong ? card.title.replace(/(?<=[a-z])(?=[A-Z])/g, "\u200b") : card.title;
     element("b", isLong ? "long" : "", button, { textContent: title });
     element("small", "", button, { textContent: card.rest });
@@ -161,6 +164,7 @@ class Draw {
       button.ariaLabel = `${this.label(id)}. ${to.length ? `Leads to ${to.join(" and ")}` : "Leads nowhere yet"}.`;
     }
     this.lines.replaceChildren();
+    this.signs = [];
     for (const [mark, edges] of Object.entries(this.found ?? { mine: [...this.edges.keys()] }))
       for (const edge of edges) {
         const times = (this.truth?.get(edge) ?? this.edges.get(edge)) > 1 ? "\u00d72" : "";
@@ -173,19 +177,24 @@ class Draw {
     return { x: card.x - board.x + card.width / 2, y: card.y - board.y + card.height / 2, wide: card.width / 2 + 3, tall: card.height / 2 + 3 };
   }
 
-  // From rim to rim, and round a card that stands in between; a sign beside it.
+  // From rim to rim, and round what stands in between; a sign beside it, over nothing else.
   drawEdge(from, to, mark, word) {
     const [dx, dy] = [to.x - from.x, to.y - from.y];
     const far = Math.hypot(dx, dy) || 1;
-    const others = [...this.cards.keys()].map((id) => this.centre(id)).filter(({ x, y }) => ![from, to].some((end) => Math.hypot(end.x - x, end.y - y) < 1));
+    const cards = [...this.cards.keys()].map((id) => this.centre(id));
+    const others = cards.filter(({ x, y }) => ![from, to].some((end) => Math.hypot(end.x - x, end.y - y) < 1));
     const control = (bend) => [from.x + dx / 2 - dy * bend, from.y + dy / 2 + dx * bend];
-    const isFree = (bend) => {
-      const [cx, cy] = control(bend);
-      const on = (part, start, by, end) => (1 - part) ** 2 * start + 2 * part * (1 - part) * by + part ** 2 * end;
-      const hits = (part) => others.some(({ x, y, wide, tall }) => Math.abs(on(part, from.x, cx, to.x) - x) < wide && Math.abs(on(part, from.y, cy, to.y) - y) < tall);
-      return ![0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].some(hits);
-    };
-    const [cx, cy] = control(to.tall ? ([0, 0.45, -0.45, 0.8, -0.8].find(isFree) ?? 0) : 0);
+    const on = (part, bend) => control(bend).map((by, at) => {
+      const [start, end] = at ? [from.y, to.y] : [from.x, to.x];
+      return (1 - part) ** 2 * start + 2 * part * (1 - part) * by + part ** 2 * end;
+    });
+    const isOver = ([u, v], { x, y, wide, tall }) => Math.abs(u - x) < wide && Math.abs(v - y) < tall;
+    const hits = (bend) => PARTS.map((part) => on(part, bend)).filter((at) => at[0] < 4 || at[0] > this.board.clientWidth - 4 || others.some((one) => isOver(at, one))).length;
+    // of two ways round a card the one with less beside it
+    const beside = (bend) => others.filter(({ x, y }) => bend * (dx * (y - from.y) - dy * (x - from.x)) > 1).length / 99;
+    const cost = (bend) => hits(bend) + beside(bend);
+    const bend = to.tall ? BENDS.reduce((best, one) => (cost(one) < cost(best) ? one : best)) : 0;
+    const [cx, cy] = control(bend);
     const rim = ({ x, y, wide, tall }) => {
       const part = Math.min(0.9, wide / Math.abs(cx - x || 1e-9), tall / Math.abs(cy - y || 1e-9));
       return [x + (cx - x) * part, y + (cy - y) * part];
@@ -198,9 +207,15 @@ class Draw {
     svg("path", group, { d: `M${x1} ${y1}Q${cx} ${cy} ${x2 - 7 * ux} ${y2 - 7 * uy}` });
     svg("polygon", group, { points: `${x2},${y2} ${corner(5)} ${corner(-5)}` });
     if (!word) return;
-    const side = (14 + 3 * word.length) * (dy < 0 ? -1 : 1);
-    const [x, y] = [(x1 + x2 + 2 * cx) / 4 + (dy / far) * side, (y1 + y2 + 2 * cy) / 4 - (dx / far) * side];
-    svg("rect", group, { x: x - 6 - 4 * word.length, y: y - 10, width: 12 + 8 * word.length, height: 20, rx: 10 });
+    const [side, half] = [14 + 3 * word.length, 6 + 4 * word.length];
+    const places = [0.5, 0.35, 0.65, 0.25].flatMap((part) => [1, -1].map((way) => {
+      const [x, y] = on(part, bend);
+      return [x + (dy / far) * side * way * (dy < 0 ? -1 : 1), y - (dx / far) * side * way * (dy < 0 ? -1 : 1)];
+    }));
+    const isFree = ([x, y]) => ![...cards, ...this.signs].some((one) => isOver([x, y], { ...one, wide: one.wide + half, tall: one.tall + 8 }));
+    const [x, y] = places.find(isFree) ?? places[0];
+    this.signs.push({ x, y, wide: half, tall: 10 });
+    svg("rect", group, { x: x - half, y: y - 10, width: 2 * half, height: 20, rx: 10 });
     svg("text", group, { x, y: y + 4.5 }).textContent = word;
   }
 
