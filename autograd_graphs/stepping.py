@@ -9,9 +9,12 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.drawing.diagram import in_words
+from autograd_graphs.drawing.layout import NoLayout
 from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_of
 from autograd_graphs.looking.torch_private import is_list, quietly
 from autograd_graphs.looking.variable_names import find_names
+from autograd_graphs.picture import Picture, picture
 from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.player import Player
 from autograd_graphs.recording.record import record
@@ -28,7 +31,7 @@ def save(trace: Trace, path: str | Path) -> Path:
 
 def step_through(
     loss: torch.Tensor | Sequence[torch.Tensor] | Trace, *, alt: str | None = None, **how: Any
-) -> Player:
+) -> Player | Picture:
     """Run backward from `loss` and show a player of its steps; a `Trace` is played without running
     anything.
 
@@ -42,15 +45,24 @@ def step_through(
     formula" was not checked: a hook on that node may have changed it.
 
     `how` goes to `record`: names, gradient, retain_graph, create_graph, inputs. `alt` says what to
-    notice, for those who do not see the picture. Raises what `record` raises.
+    notice, for those who do not see the picture. Raises what `record` raises. Where no program can
+    lay out a graph, the steps are text.
     """
     if isinstance(loss, Trace):
-        return Player(film(loss, alt))
+        return played(loss, alt)
     if trace := recorded_before(loss, how):
+        return played(trace, alt, AGAIN)
+    return played(record(loss, **how), alt)
+
+
+def played(trace: Trace, alt: str | None, *remarks: str) -> Player | Picture:
+    """Return a player of a trace; its steps as text where no program can lay out a graph."""
+    try:
         made = film(trace, alt)
-        text = f"{AGAIN}\n{made.text}"
-        return Player(replace(made, remarks=(AGAIN, *made.remarks), text=text))
-    return Player(film(record(loss, **how), alt))
+    except NoLayout as error:
+        return picture(trace.after, in_words(str(error), str(trace)))
+    text = "\n".join([*remarks, made.text])
+    return Player(replace(made, remarks=(*remarks, *made.remarks), text=text))
 
 
 def recorded_before(

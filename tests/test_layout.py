@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograd_graphs import show
+from autograd_graphs import show, step_through
 from autograd_graphs.drawing import layout
 from autograd_graphs.drawing.layout import MOST_WORK, place, work
 
@@ -76,6 +76,10 @@ def test_where_no_program_runs_a_picture_is_a_sentence_and_the_text(without_pack
     for form in (picture.text, picture._repr_mimebundle_()[0]["text/html"]):
         assert "MulBackward0" in form
     assert "no program that lays out graphs" in picture.svg
+    steps = step_through(x * x)
+    assert steps.text.startswith("There's no picture")
+    assert x.grad == 6
+    assert "AccumulateGrad" in steps.text
 
 
 def test_without_the_package_the_dot_of_the_system_is_taken(without_package):
