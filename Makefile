@@ -30,7 +30,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides handouts pages usb assignment grade reset test quick check thorough unit compare refresh rounds record-gpu lint format lock audit next bench class clean browser-ready sandbox-ready
+.PHONY: help lab present slides handouts pages usb assignment grade reset test quick check thorough unit compare refresh rounds record-gpu lint format lock audit next bench class clean browser-ready sandbox-ready own
 
 ##@ For those who learn and teach; docs/ has a line without make for each
 
@@ -144,8 +144,16 @@ clean:  ## remove what was installed and built; work/ and assignments/ stay
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# An environment that another copy of the course uses would from now on run this one's code there, too.
+own:
+	@[ ! -L $(VENV) ] || { echo '$(VENV) is a link, and installing through it would change the copy of the course that it leads to.' >&2; \
+	  echo 'Remove the link (rm $(VENV)), then run the command again: it makes an environment for this folder.' >&2; exit 1; }
+	@[ ! -s $(STUDENT) ] || [ "$$(cat $(STUDENT))" = "$(CURDIR)" ] || { \
+	  echo "$(VENV) was installed for $$(cat $(STUDENT)), and not for this folder." >&2; \
+	  echo 'Run make clean, which keeps work/, then the command again: it makes an environment for this folder.' >&2; exit 1; }
+
 # A missing or dangling interpreter: make a new environment with the first Python that is new enough and has venv.
-$(PY):
+$(PY): | own
 	@for python in $(PYTHON); do \
 	  if "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 	    echo "Making $(VENV) with $$python ..."; \
@@ -172,7 +180,7 @@ $(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml
 	@echo 'Installing what the lessons need (once; torch is large) ...'
 	@$(PIP) -r requirements.txt
 	@$(PIP) $(OURS)
-	@touch $@
+	@echo "$(CURDIR)" > $@
 
 $(DEV): $(STUDENT) requirements-dev.txt classroom/requirements.txt
 	@echo 'Installing what the tests need ...'

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from autograd_graphs.data import Graph
-from autograd_graphs.drawing.diagram import alt_text, drawing
+from autograd_graphs.data import Graph, tree
+from autograd_graphs.drawing.diagram import alt_text, drawing, in_words
 from autograd_graphs.drawing.display_list import Drawing
 from autograd_graphs.drawing.dot import dot
+from autograd_graphs.drawing.layout import NoLayout
 from autograd_graphs.drawing.svg import html, svg
 from autograd_graphs.large.fold import demand_names, fold, fold_and_tell
 from autograd_graphs.looking.snapshot import Given, demand_tensor, snapshot
@@ -116,7 +117,7 @@ def show(
     if color is None:
         graph = snapshot(*tensors, names=names)
         folded = fold(graph, unfold)
-        return replace(picture(graph, drawing(folded, alt=alt)), folded=folded)
+        return replace(picture(graph, drawn(folded, alt=alt)), folded=folded)
     trace = recorded(tensors)
     graph = trace.after
     if names is not None:
@@ -124,7 +125,15 @@ def show(
     folded, members = fold_and_tell(graph, unfold)
     seen = Tinting(trace)
     alt = alt or f"{alt_text(folded)} {seen.sentence}".rstrip()
-    return picture(graph, drawing(folded, alt=alt, tints=seen.tints(members)))
+    return picture(graph, drawn(folded, alt=alt, tints=seen.tints(members)))
+
+
+def drawn(graph: Graph, **how: object) -> Drawing:
+    """Return the drawing of a graph, or its text below a sentence that says why there is none."""
+    try:
+        return drawing(graph, **how)
+    except NoLayout as error:
+        return in_words(str(error), tree(graph))
 
 
 def demand_color(color: object) -> str | None:

@@ -11,8 +11,7 @@ from benchmarks.__main__ import NAMES
 
 ROOT = Path(__file__).parents[1]
 HEAVY = (
-    "IPython", "anywidget", "ipywidgets", "matplotlib", "nbconvert", "pygraphviz",
-    "tomllib", "yaml",
+    "IPython", "anywidget", "ipywidgets", "matplotlib", "nbconvert", "tomllib", "yaml",
 )  # fmt: skip
 LATER = (
     "helpers.clinic.finding", "helpers.clinic.report", "helpers.labs", "helpers.own_loop.watcher",

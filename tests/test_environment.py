@@ -6,6 +6,7 @@ Reads the root only.
 import ast
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -49,6 +50,22 @@ def applying(requirements, extra=""):
 
 def make(*words):
     return subprocess.run(["make", *words], cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def test_an_environment_of_another_copy_is_left_alone(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    ours = tmp_path / ".venv"
+    ours.symlink_to(ROOT / ".venv")
+    refused = subprocess.run(["make", "lab"], cwd=tmp_path, capture_output=True, text=True)
+    assert "is a link" in refused.stderr
+    assert refused.returncode
+    ours.unlink()
+    ours.mkdir()
+    (ours / ".students-ready").write_text("/somewhere else\n")
+    refused = subprocess.run(["make", "quick"], cwd=tmp_path, capture_output=True, text=True)
+    assert "was installed for /somewhere else" in refused.stderr
+    assert refused.returncode
+    assert [path.name for path in ours.iterdir()] == [".students-ready"]
 
 
 def test_the_lock_keeps_the_torch_that_the_outputs_were_compared_with():
@@ -114,7 +131,8 @@ def imported_by_helpers():
 def test_the_package_asks_for_what_helpers_imports_and_no_more():
     asked, imported = package_needs(), imported_by_helpers()
     brought = {"ipython": "anywidget", "traitlets": "anywidget", "pillow": "matplotlib"}
-    assert imported == asked.keys() | brought.keys()
+    run = {"graphviz-pure"}  # has no module: `layout` runs its program
+    assert imported | run == asked.keys() | brought.keys()
     for name, by in brought.items():
         assert name in closure([asked[by]]), f"{by} no longer brings {name}"
 

@@ -1,9 +1,14 @@
 """Layout gets numbers and gives numbers; what would take long is refused before Graphviz is asked."""
 
+from importlib.metadata import PackageNotFoundError, distribution
+
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograd_graphs import show
+from autograd_graphs.drawing import layout
 from autograd_graphs.drawing.layout import MOST_WORK, place, work
 
 EIGHT = [(0, 1), (0, 2), (1, 4), (1, 5), (2, 3), (2, 6), (3, 7), (3, 7)]
@@ -48,3 +53,32 @@ def test_too_much_work_is_refused_with_a_sentence():
     assert work(100, chain + long) > MOST_WORK
     with pytest.raises(ValueError, match="Leave boxes out"):
         place([(50, 20)] * 100, chain + long)
+
+
+@pytest.fixture
+def without_package(monkeypatch):
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(layout, "distribution", missing)
+    layout._program.cache_clear()
+    yield monkeypatch
+    layout._program.cache_clear()
+
+
+@pytest.mark.parametrize("dot", [None, "/nowhere/dot"])
+def test_where_no_program_runs_a_picture_is_a_sentence_and_the_text(without_package, dot):
+    without_package.setattr(layout.shutil, "which", lambda name: dot)
+    x = torch.tensor(3.0, requires_grad=True)
+    picture = show(x * x)
+    assert picture.text.startswith("There's no picture")
+    assert "apt-get install graphviz" in picture.text
+    for form in (picture.text, picture._repr_mimebundle_()[0]["text/html"]):
+        assert "MulBackward0" in form
+    assert "no program that lays out graphs" in picture.svg
+
+
+def test_without_the_package_the_dot_of_the_system_is_taken(without_package):
+    dot = next(file for file in distribution("graphviz-pure").files if file.stem == "graphviz-pure")
+    without_package.setattr(layout.shutil, "which", lambda name: name == "dot" and dot.locate())
+    assert place([(60, 30)] * 2, [(0, 1)]).centres[0][1] < 30

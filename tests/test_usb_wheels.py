@@ -93,7 +93,7 @@ def wheelhouse(tmp_path_factory):
 def test_the_lock_covers_every_system(wheelhouse, system):
     found = closure(system, wheelhouse, cuda=True)
     assert len(found) > 100
-    assert {"torch", "jupyterlab", "pygraphviz", "setuptools", "pip", "isoduration"} <= found
+    assert {"torch", "jupyterlab", "graphviz-pure", "setuptools", "pip", "isoduration"} <= found
     assert not found & {"ruff", "hypothesis", "furo", "playwright"}, "these are for tests"
     assert ("pywinpty" in found) == (system.kind == "windows")
     assert ("colorama" in found) == (system.kind == "windows")

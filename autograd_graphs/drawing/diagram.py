@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 
 from autograd_graphs.data import Edge, Frame, Graph, Root, TensorInfo, counted, tree
 from autograd_graphs.drawing import frames
@@ -40,6 +41,7 @@ from autograd_graphs.text import visible, width
 
 # px: around everything, height of a capsule, width of the text, height of a line of the caption
 MARGIN, CAPSULE, NARROWEST, LINE = 20, 24, 312, 21
+LETTERS = 72  # in a line of the sentence that stands in place of a picture
 BETWEEN = 16  # px: more between two cards that lie beside each other, for the wire beside a capsule
 SLIM = 3  # px: around a picture on a slide, for its lines
 FEW = 60  # cards: of no more a layout by `dot` is tried before branches follow each other
@@ -133,6 +135,15 @@ def drawing(graph: Graph, *, alt: str | None = None, tints: Tints | None = None)
     lines = {node: tint.line for node, tint in tints.nodes.items()}
     text = tree(graph, [*tints.remarks, *graph.closing], lines)
     return Drawing(*size, tuple(pen.marks), text, alt or alt_text(graph))
+
+
+def in_words(why: str, text: str) -> Drawing:
+    """Return the sentence `why` in place of a picture that cannot be laid out, above its text."""
+    lines = wrap(why, LETTERS)
+    pen = Pen(MARGIN, 30)
+    draw_caption(pen, lines)
+    size = caption_width(lines) + 2 * MARGIN, 22 + LINE * len(lines) + MARGIN // 2
+    return Drawing(*size, tuple(pen.marks), f"{why}\n\n{text}", why)
 
 
 def for_slide(graph: Graph, is_lying: bool, is_short: bool = False) -> Drawing:

@@ -1,19 +1,27 @@
-"""Place boxes and curves with Graphviz's `dot`, run in this process by pygraphviz: numbers in,
-numbers out.
+"""Place boxes and curves with Graphviz's `dot`, run as a process of its own: numbers in, numbers
+out.
 
 The only module that runs Graphviz. No text ever reaches it: no font is opened, no input can upset
-it.
+it, and if it died, only that process would. The program comes with the package graphviz-pure, one
+file that needs no library of the system and places boxes alike on every system.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
+from importlib.metadata import PackageNotFoundError, distribution
 from math import ceil
 
 MOST_WORK = 1_500  # see `work`: below it a layout takes at most a second or two
+PROGRAM = "graphviz-pure"
+SECONDS = 60  # after which a layout is given up; within MOST_WORK none took over one
+NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # Windows would open one for each layout
 LEAST = 8  # px: of a smaller table Graphviz says on stderr that it is too small
 _ROOM = '<<TABLE BORDER="0" FIXEDSIZE="TRUE" WIDTH="%d" HEIGHT="%d"><TR><TD></TD></TR></TABLE>>'
 LOOSE, TIGHT = 0.45, 0.28  # inches of 72 px between two ranks; tight for cards of one line
@@ -24,6 +32,21 @@ _DEFAULTS = 'node[shape=box,fixedsize=true,label=""];edge[dir=none];'
 Point = tuple[float, float]
 Boxes = Edges = Sequence[tuple[int, int]]
 Rooms = Mapping[int, tuple[int, int]]
+
+
+class NoLayout(RuntimeError):
+    """Say that no program here can lay out a graph, and how to get one."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There's no picture, because no program that lays out graphs runs here. Install one "
+            f"with `pip install {PROGRAM}`, or on Debian and Ubuntu with `apt-get install "
+            "graphviz`. Then restart the kernel."
+        )
+
+    def _render_traceback_(self) -> list[str]:
+        """Give IPython the sentence alone: the lines of our own code help nobody here."""
+        return [str(self)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +70,8 @@ def place(
     """Lay out boxes of (width, height) px joined by (tail, head); `labels` reserves room beside an
     edge, `apart` between ranks, `beside` between two boxes of a rank.
 
-    Raises ValueError where `work` says that it would take too long: leave boxes out first.
+    Raises ValueError where `work` says that it would take too long: leave boxes out first; NoLayout
+    where Graphviz cannot be run.
     """
     if (needed := work(len(boxes), edges, bool(labels))) > MOST_WORK:
         raise ValueError(
@@ -55,12 +79,35 @@ def place(
         )
     if not boxes:
         return Placed(0, 0, (), (), {})
-    import pygraphviz  # costly: the first picture waits for it, not the import of the course
-
     labels = labels or {}
     parts = [_GRAPH % (beside, apart), _DEFAULTS, *_boxes(boxes), *_edges(edges, labels), "}"]
-    drawn = pygraphviz.AGraph(string="".join(parts)).draw(format="json0", prog="dot")
-    return _read(json.loads(drawn), labels)
+    return _read(_laid_out("".join(parts)), labels)
+
+
+def _laid_out(source: str) -> dict:
+    """Run Graphviz on DOT source and return its answer. Raises NoLayout where it cannot be run."""
+    command = [_program(), "-Kdot", "-Tjson0"]
+    options = {"capture_output": True, "check": True, "timeout": SECONDS, "text": True}
+    try:
+        ran = subprocess.run(command, input=source, creationflags=NO_WINDOW, **options)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise NoLayout from error
+    return json.loads(ran.stdout)
+
+
+@cache
+def _program() -> str:
+    """Return the path of graphviz-pure's program, or of a `dot` that the system has."""
+    try:
+        files = distribution(PROGRAM).files or ()
+    except PackageNotFoundError:
+        files = ()
+    for file in files:
+        if file.stem == PROGRAM:
+            return str(file.locate())
+    if dot := shutil.which("dot"):
+        return dot
+    raise NoLayout
 
 
 def lying(boxes: Boxes, edges: Edges, labels: Rooms, apart: float = LOOSE) -> Placed:

@@ -4,12 +4,30 @@ the worker that runs them.
 
 import lab_page
 import pytest
+from chromium import MISSING, under_ci
+from chromium import chromium as program
 from driver import browser, watched
 from lab import Lab
 from player_films import film_of
 from player_page import SETTLED
 
 from autograd_graphs.playing.player import page
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed():
+    """Without a browser every test here is skipped, with the line that installs one; under CI it fails."""
+    if not program():
+        (pytest.fail if under_ci() else pytest.skip)(MISSING)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """Put all tests that were skipped for want of a browser into one line of the summary."""
+    report = yield
+    if report.skipped and MISSING in str(report.longrepr):
+        report.longrepr = ("tests/browser", None, f"Skipped: {MISSING}")
+    return report
 
 
 @pytest.fixture(scope="module")
