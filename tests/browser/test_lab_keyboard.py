@@ -6,6 +6,7 @@ import nbformat
 import pytest
 from lab import KERNELSPEC
 from lab_page import CELLS, PANEL
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 SETUP = """import torch
@@ -30,6 +31,7 @@ COUNTS = f"{CELLS}.map((cell) => cell.model.executionCount)"
 PLACE = "(panel, box) => [box.top - panel.top, panel.bottom - box.bottom]"
 ROOM = f"""(name) => ({PLACE})(...[document.querySelector('.jp-WindowedPanel-outer'), document.querySelector(name)]
     .map((one) => one.getBoundingClientRect()))"""
+NOTHING_WAITS = "!Object.keys(sessionStorage).some((name) => name.startsWith('draft'))"
 LOST = "Error displaying widget: model not found"
 
 
@@ -92,17 +94,19 @@ def test_what_was_begun_survives_a_restart_and_a_reload_and_is_no_answer(noteboo
     assert [one[0] for one in begun] == ["open"] * len(ASKED)
     notebook.restart()
     box(page, "explain").locator("textarea").fill("Half a sentence, while no kernel knew of it")
+    box(page, "explain").locator(".prediction-lock").click()
+    expect(box(page, "explain")).to_contain_text("The kernel has restarted")
     notebook.run_all()
     begun[0][2] = "Half a sentence, while no kernel knew of it"
     begun[0][1] = "This is my explanation"
     assert settled(page) == begun
     assert "Nothing is kept yet." in notebook.output(len(cells) - 1)
-    page.wait_for_function("!Object.keys(sessionStorage).some((name) => name.startsWith('draft'))")
+    page.wait_for_function(NOTHING_WAITS)
     page.reload()
     notebook.wait().run_all()
     assert settled(page) == begun
     box(page, "explain").locator(".prediction-lock").click()
-    page.wait_for_function("document.querySelector('.prediction').dataset.state === 'locked'")
+    page.wait_for_function(NOTHING_WAITS)
     assert predictions(lab)["07.e1"]["first"] == begun[0][2]
     assert "draft" not in predictions(lab)["07.e1"]
 

@@ -92,8 +92,8 @@ class Prediction {
   lock() {
     const choice = this.kind.picked();
     if (!choice || !this.isOpen) return;
+    if (this.commit(choice, this.sure.checked) === false) return this.say({ head: GONE });
     this.update({ choice, sure: this.sure.checked });
-    this.commit(choice, this.sure.checked);
     this.goOn();
   }
 
@@ -163,7 +163,7 @@ function render({ model, el }) {
   const draft = new Draft(model, tell, question.id);
   const commit = (choice, sure) => {
     draft.hold();
-    if (!tell({ choice, sure })) made.update({ problem: GONE });
+    return tell({ sure }) && tell({ choice });
   };
   const made = new Prediction(el, { ...question, ...seen(), draft: draft.found }, commit, (news) => draft.change(news));
   const follow = () => made.update(seen());
