@@ -307,17 +307,15 @@ def test_the_page_links_to_every_lesson_marks_what_is_due_and_escapes(clock, cap
     data = progress()._repr_mimebundle_()
     page = data["text/html"]
     assert re.findall(r'<a href="(\w+\.ipynb)">', page) == [one.link for one in listings().values()]
-    marks = dict(
-        re.findall(r'class="progress-mark (\S+(?: \S+)?)" role="img" title="(\S+?),', page)
-    )
-    by_name = {name: look for look, name in marks.items()}
+    marks = re.findall(r'class="progress-mark (\S+(?: \S+)?)" role="img" title="(\S+?),', page)
+    by_name = {name: look for look, name in marks}
     assert by_name["05.q1"] == "progress-missed progress-again"
     assert by_name["06.1"] == "progress-later progress-again", "nobody helped"
     assert (by_name["06.2"], by_name["07.e1"]) == ("progress-right", "progress-said")
     assert by_name["06.6"] == "progress-missed progress-again"
     assert "05.q6, Where backward starts, and where it ends: right at first" in page
     assert page.count('class="is-begun"') == 3, "the dots of 05, 06 and 07 on the map"
-    assert "Today: 2 things to look at again, about 4 minutes." in data["text/plain"]
+    assert "Today: 3 things to look at again, about 7 minutes." in data["text/plain"]
     assert "<script" not in page
 
 
