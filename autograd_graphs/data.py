@@ -357,7 +357,8 @@ class Root:
 class Call:
     """Hold one module call: its operations are `ran[start:stop]` of the graph.
 
-    `kind` is the module's class, `depth` how many calls it was made in.
+    `kind` is the module's class, `depth` how many calls it was made in. `label` says which of the
+    `times` that its module was called it is: "D[call 2].net".
     """
 
     name: str
@@ -365,6 +366,8 @@ class Call:
     depth: int
     start: int
     stop: int
+    label: str = ""
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,11 +62,12 @@ class Picture:
             ".html": lambda: self.explore().page,
         }
         path = Path(path)
-        if path.suffix not in forms:
+        form = forms.get(path.suffix.lower())
+        if form is None:
             raise ValueError(
                 f"Cannot save a picture as {path.name!r}. Use an ending out of {', '.join(forms)}."
             )
-        path.write_text(forms[path.suffix](), encoding="utf-8")
+        path.write_text(form(), encoding="utf-8")
         return path
 
     def explore(self) -> Player:

@@ -8,18 +8,14 @@ from typing import Any
 import torch
 
 from autograd_graphs.playing.animate import film
-from autograd_graphs.playing.player import Player, page
+from autograd_graphs.playing.player import Player
 from autograd_graphs.recording.record import record
 from autograd_graphs.recording.trace import Trace
 
 
 def save(trace: Trace, path: str | Path) -> Path:
     """Write one page that plays a trace; returns the path. Raises ValueError for no .html."""
-    path = Path(path)
-    if path.suffix != ".html":
-        raise ValueError(f"Cannot save steps as {path.name!r}. Use the ending .html.")
-    path.write_text(page(film(trace)), encoding="utf-8")
-    return path
+    return step_through(trace).save(path)
 
 
 def step_through(loss: torch.Tensor | Trace, *, alt: str | None = None, **how: Any) -> Player:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import cmath
+import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -133,3 +135,47 @@ def _advance(letter: str) -> int:
 def is_ours(module: object) -> bool:
     """Say whether a module of this name is of this library, or of the course's that call it."""
     return type(module) is str and module.partition(".")[0] in ("autograd_graphs", "helpers")
+
+
+FIRST = re.compile(r"\[call 1\]")
+
+
+def call_labels(calls: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return for each module call its label, and how often its module was called there.
+
+    A call is the path of its module, and in how many calls it was made, in the order in which they
+    began. No two get the same label: the calls of a module are numbered, "D[call 2]", and what was
+    called in one of them is called by it, "D[call 2].net".
+    """
+    times: Counter[str] = Counter()
+    running: list[tuple[str, str]] = []
+    numbered: list[tuple[str, str]] = []
+    for path, depth in calls:
+        del running[depth:]
+        called = path
+        for outer, label in reversed(running):
+            if path.startswith(f"{outer}."):
+                called = label + path.removeprefix(outer)
+                break
+        times[called] += 1
+        label = f"{called}[call {times[called]}]"
+        running.append((path, label))
+        numbered.append((label, called))
+
+    def if_needed(number: re.Match[str]) -> str:
+        return number[0] if times[number.string[: number.start()]] > 1 else ""
+
+    labels = [(FIRST.sub(if_needed, label), times[called]) for label, called in numbered]
+    return distinct_labels(labels)
+
+
+def distinct_labels(labels: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Number labels that are equal: those of a module that was called from two places."""
+    times, met = Counter(label for label, _ in labels), Counter[str]()
+    apart = []
+    for label, count in labels:
+        if times[label] > 1:
+            met[label] += 1
+            label, count = f"{label}[call {met[label]}]", times[label]
+        apart.append((label, count))
+    return apart

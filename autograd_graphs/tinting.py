@@ -88,7 +88,9 @@ class Tinting:
             yield f"Exploding at {counted(count, 'node')}: {rule}."
         if count := self.words.count("zero"):
             yield f"Zero at {counted(count, 'node')}."
-        if count := len(self.trace.graph.nodes) - len(self.step):
+        if self.trace.not_read:
+            yield self.trace.not_read
+        elif count := len(self.trace.graph.nodes) - len(self.step):
             yield f"No gradient reached {counted(count, 'node')}: no fill, and no norm."
         if self.trace.error:
             yield visible(f"backward() stopped: {self.trace.error}", LONGEST)

@@ -13,8 +13,10 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "answers"
-LABELS = ("right", "wrong", "odd")
-HEAD = re.compile(r"=== (?P<label>right|wrong|odd)(?P<wishes>(?:, (?:says|never) \".*?\")*)")
+LABELS = ("right", "wrong", "odd", "accepted")
+HEAD = re.compile(
+    r"=== (?P<label>right|wrong|odd|accepted)(?P<wishes>(?:, (?:says|never) \".*?\")*)"
+)
 WISH = re.compile(r', (says|never) "(.*?)"')
 USUAL = """
 import contextlib, copy, functools, itertools, math, operator, random, re, warnings, weakref
@@ -97,6 +99,8 @@ def fault(answer: Answer) -> str:
         return f"right, and refused: {verdict.text}"
     if answer.label == "wrong" and is_right:
         return "wrong, and accepted"
+    if answer.label == "accepted" and not is_right:
+        return "no longer accepted, so it may be called wrong now"
     if answer.label == "odd" and not is_right and not is_about_form(verdict):
         return f"odd, and called wrong: {verdict.text}"
     return unmet(answer, verdict.text)

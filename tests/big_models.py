@@ -133,6 +133,31 @@ def unet():
     return snapshot(loss)
 
 
+class Dense(nn.ModuleList):
+    """Give each layer all that the layers before it made."""
+
+    def __init__(self, channels, count, grown=2):
+        super().__init__(double(channels + nr * grown, grown) for nr in range(count))
+
+    def forward(self, x):
+        for layer in self:
+            x = torch.cat([x, layer(x)], 1)
+        return x
+
+
+def densenet():
+    """Stack blocks, each larger, in one Sequential that holds nearly all of the model."""
+    features, channels = [nn.Conv2d(3, 4, 3)], 4
+    for count in (6, 12, 16):
+        features.append(Dense(channels, count))
+        channels += 2 * count
+        features += [nn.Conv2d(channels, channels // 2, 1), nn.MaxPool2d(2)]
+        channels //= 2
+    model = nn.ModuleDict({"features": nn.Sequential(*features), "head": nn.Linear(channels, 2)})
+    made = model["features"](torch.ones(2, 3, 34, 34)).mean((2, 3))
+    return snapshot(nn.functional.cross_entropy(model["head"](made), torch.tensor([0, 1])))
+
+
 def lstm():
     """Unroll 50 steps and stack what each gives."""
     cell, h, c, outputs = nn.LSTMCell(4, WIDE), torch.zeros(2, WIDE), torch.zeros(2, WIDE), []
@@ -175,6 +200,7 @@ MODELS = {
         albert,
         resnet50,
         unet,
+        densenet,
         lstm,
         two_stacked_cells,
         own_weights_loop,

@@ -153,25 +153,33 @@ def reason(one: Card, other: Card, cards: list[Card], pairs: list, tensors: dict
             return why_outside(card, cards, tensors)
     if one.kind == "leaf":
         return f"`{one.title}` is a leaf, so nothing leads on from it.{shares(one, tensors)}"
-    steps = path(one.node, other.node, pairs)
-    if steps:
-        between = next(card.title for card in cards if card.node == steps[1])
-        said = f"`{one.title}` reaches `{other.title}` only through `{between}`."
-        return f"{said} An edge is one step."
-    if path(other.node, one.node, pairs):
-        return f"the path leads from `{other.title}` to `{one.title}`, and not in one step."
+    if ways := paths(one.node, other.node, pairs):
+        return several_steps(one, other, cards, ways)
+    if paths(other.node, one.node, pairs):
+        return f"the path leads from `{other.title}` to `{one.title}`, not the other way round."
     return f"what `{other.title}` made is no input of this `{one.title}`."
+
+
+def several_steps(one: Card, other: Card, cards: list[Card], ways: list[list[int]]) -> str:
+    """Say through which card the ways lead; "only" if each of them passes it."""
+    first = ways[0][1]
+    between = next(card.title for card in cards if card.node == first)
+    if all(first in way for way in ways):
+        said = f"`{one.title}` reaches `{other.title}` only through `{between}`."
+    else:
+        said = f"`{one.title}` takes several steps to `{other.title}`, for example through `{between}`."
+    return f"{said} An edge is one step."
 
 
 def why_outside(card: Card, cards: list[Card], tensors: dict) -> str:
     """Say why a card is not in the graph at all."""
     if card.kind == "op":
         is_second = any(one.title == card.title and one.node is not None for one in cards)
-        which = "a second node" if is_second else "the node"
-        return f"no operation in this cell left {which} `{card.title}`."
+        which = "another node" if is_second else "a node"
+        return f"no operation left {which} `{card.title}` in this graph."
     if tensors[card.name].requires_grad:
-        return f"`{card.title}` requires grad, but nothing here was computed from it."
-    return f"`{card.title}` does not require grad, so its entry is (None, 0) and there is no edge."
+        return f"`{card.title}` requires grad, but no path in this graph leads to it."
+    return f"`{card.title}` does not require grad, so it has no node, and no edge leads to it."
 
 
 def shares(card: Card, tensors: dict) -> str:
@@ -183,12 +191,9 @@ def shares(card: Card, tensors: dict) -> str:
     return ""
 
 
-def path(start: int, end: int, pairs: list[tuple[int, int]]) -> list[int]:
-    """Return the nodes from one to another, none if no path leads there."""
+def paths(start: int, end: int, pairs: list[tuple[int, int]]) -> list[list[int]]:
+    """Return every path from one node to another, each as the nodes on it."""
     if start == end:
-        return [start]
-    for source, target in pairs:
-        rest = path(target, end, pairs) if source == start else []
-        if rest:
-            return [start, *rest]
-    return []
+        return [[start]]
+    steps = sorted({target for source, target in pairs if source == start})
+    return [[start, *rest] for step in steps for rest in paths(step, end, pairs)]

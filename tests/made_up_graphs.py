@@ -10,6 +10,7 @@ import torch
 from hypothesis import strategies as st
 
 from autograd_graphs.data import Call, Edge, Graph, Node, Root, TensorInfo
+from autograd_graphs.text import call_labels
 from helpers import snapshot
 
 STEPS = {
@@ -123,8 +124,13 @@ def calls(draw) -> Graph:
     ]
     reads = [one + other for one, other in zip(before, own, strict=True)]
     graph = reachable([Node(kind, (info(),)) for kind, _ in ops], leaves, reads)
-    met = [call for call in made if call.start < len(ops)]
-    return replace(graph, calls=tuple(replace(call, stop=min(call.stop, len(ops))) for call in met))
+    labels = call_labels((call.name, call.depth) for call in made)
+    met = [
+        replace(call, stop=min(call.stop, len(ops)), label=label, times=times)
+        for call, (label, times) in zip(made, labels, strict=True)
+        if call.start < len(ops)
+    ]
+    return replace(graph, calls=tuple(met))
 
 
 def _call(

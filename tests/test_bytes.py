@@ -4,13 +4,14 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 from programs import FAMILIES, often, programs
+from torch import nn
 from torch.autograd.profiler import profile
 from torch.utils.checkpoint import checkpoint
 
 from autograd_graphs.large.fold import fold
 from autograd_graphs.looking.torch_private import memory_of, quietly
 from autograd_graphs.text import in_bytes
-from helpers import show, snapshot
+from helpers import module_calls, show, snapshot
 
 
 def kept_by(make):
@@ -68,6 +69,13 @@ def test_random_programs_hold_the_storages_that_torch_unpacks(program):
     truth = storages_by_torch(pool[-1])
     assert graph.held.size + graph.held.leaf_size == sum(truth.values())
     assert graph.held.unknown == 0
+
+
+@pytest.mark.parametrize("cut", [lambda t: t[:, :1].expand(2, 3), lambda t: t[:0], lambda t: t[1]])
+def test_a_detached_view_counts_with_all_of_its_storage(cut):
+    x = torch.ones(2, 2, requires_grad=True)
+    held = snapshot(x.sum() * cut(torch.ones(2, 2)).detach()).held
+    assert held.size == 4 * 2 * 2
 
 
 def test_what_is_packed_is_not_asked_and_said_to_be_unknown():
@@ -151,3 +159,17 @@ def test_folding_keeps_what_is_held():
 )
 def test_bytes_are_told_in_si_units(count, text):
     assert in_bytes(count) == text
+
+
+@pytest.mark.parametrize("given", ["a model", "its calls", "in reach"])
+def test_weights_that_exist_anyway_are_not_held_by_the_graph_frozen_ones_and_buffers_neither(given):
+    model = nn.Sequential(nn.Linear(3, 100), nn.Linear(100, 100), nn.BatchNorm1d(100))
+    model[1].requires_grad_(False)
+    model.eval()
+    with module_calls(model) as calls:
+        loss = model(torch.ones(2, 3)).sum()
+    names = {"a model": model, "its calls": calls, "in reach": None}[given]
+    held = snapshot(loss, names=names).held
+    frozen, batch_norm = 100 * 100, 3 * 100  # running mean and variance are buffers
+    assert held.leaf_size == 4 * (frozen + batch_norm)
+    assert held.size == 4 * (2 * 3 + 2 * 100)  # what went into the first layer, and the last

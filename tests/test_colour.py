@@ -179,6 +179,15 @@ def test_gradients_that_explode_are_told_with_the_rule():
     assert picture.text.count(", exploding") == 2
 
 
+def test_finite_half_precision_gradients_never_explode_in_a_norm_of_ours():
+    for kind in (torch.float16, torch.bfloat16):
+        weight = torch.ones(300, 300, dtype=kind, requires_grad=True)
+        loss = ((weight * 2).float() * 300).sum()
+        trace = record(loss)
+        assert health.norm_at(trace.steps[-1]) == pytest.approx(300 * 600, rel=1e-3)
+        assert "Exploding" not in show(loss, color="grad").text
+
+
 def transformer():
     torch.manual_seed(0)
     layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)

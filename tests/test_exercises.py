@@ -182,6 +182,11 @@ def test_a_fault_of_the_exercise_is_not_blamed_on_the_student(lesson_99, capsys)
     assert "check stopped: ZeroDivisionError" in capsys.readouterr().out
 
 
+def test_one_value_that_is_expected_stands_without_brackets(capsys):
+    check("04.7", 1, reveal=True)
+    assert "       expected     3\n" in capsys.readouterr().out
+
+
 def doubles(**parts: object) -> Exercise:
     """Return an exercise that asks for a function that doubles."""
     cases = (lambda: torch.tensor([1.0, 2.0]), lambda: (torch.rand(3),))

@@ -2,6 +2,7 @@
 all as it was.
 """
 
+import gc
 import itertools
 import random
 import sys
@@ -241,6 +242,13 @@ def vary(x):
     torch.set_default_dtype(torch.float64)
     torch.set_default_device("meta")
     torch.autograd.set_detect_anomaly(True)
+    torch.use_deterministic_algorithms(True)
+    torch.set_num_threads(3)
+    torch.autocast("cpu").__enter__()
+    torch.autograd.graph.saved_tensors_hooks(torch.sin, torch.sin).__enter__()
+    torch.nn.modules.module.register_module_forward_hook(lambda *_: 1 / 0)
+    gc.disable()
+    sys.setrecursionlimit(3_000)
     torch.manual_seed(7)
     random.seed(7)
     numpy.random.seed(7)
@@ -271,6 +279,12 @@ def states() -> list:
         torch.get_default_dtype(),
         torch.get_default_device(),
         torch.is_anomaly_enabled(),
+        torch.are_deterministic_algorithms_enabled(),
+        torch.get_num_threads(),
+        torch.is_autocast_enabled("cpu"),
+        torch._C._autograd._top_saved_tensors_default_hooks(True),
+        dict(torch.nn.modules.module._global_forward_hooks),
+        gc.isenabled(),
         torch.get_rng_state().tolist(),
         random.getstate(),
         numpy.random.get_state()[1].tolist(),
@@ -317,6 +331,29 @@ def test_a_default_device_stays_what_it_was(capsys):
         assert torch.get_default_device().type == "meta"
     finally:
         torch.set_default_device(None)
+
+
+def test_what_a_notebook_left_on_does_not_reach_the_truth_and_stays(capsys):
+    """Each state here would make another truth, or stop the exercise."""
+    doubled = torch.autograd.graph.saved_tensors_hooks(lambda one: one, lambda one: one * 2)
+    on_modules = torch.nn.modules.module.register_module_forward_hook(lambda *given: given[2] * 2)
+    try:
+        torch.set_default_device("meta")
+        with doubled, torch.autocast("cpu"):
+            before = states()
+            seen = guarded(_gradient_of_a_layer)
+            assert states() == before
+    finally:
+        on_modules.remove()
+        torch.set_default_device(None)
+    assert seen == _gradient_of_a_layer()
+
+
+def _gradient_of_a_layer():
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(1, 1)
+    (layer(torch.ones(1)) ** 2).backward()
+    return layer.weight.grad.item()
 
 
 def test_an_interrupt_passes_and_all_is_put_back():

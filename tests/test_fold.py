@@ -2,7 +2,9 @@
 opens by its name.
 """
 
+import re
 from graphlib import TopologicalSorter
+from itertools import pairwise
 
 import big_models
 import pytest
@@ -14,9 +16,10 @@ from torch import nn
 
 from autograd_graphs.data import BY_PARAMETERS, tree
 from autograd_graphs.large.contract import Contraction
-from autograd_graphs.large.fold import Folding, fold
+from autograd_graphs.large.fold import MOST, SHORT, Folding, fold
 from autograd_graphs.large.lookup import NOWHERE, Lookup
-from helpers import show, snapshot
+from autograd_graphs.looking.snapshot import Limits
+from helpers import module_calls, show, snapshot
 
 pytestmark = pytest.mark.slow
 
@@ -161,10 +164,114 @@ def test_the_text_of_a_folded_model_stays_as_it_was(name):
 
 def test_a_part_of_a_module_that_is_called_again_says_in_which_call_it_is():
     graph = big_models.graph_with_calls("albert")
-    names = names_shown(fold(graph, "TransformerEncoderLayer[5]"))
-    inside = {f"TransformerEncoderLayer[5].{one}" for one in ("self_attn", "linear1", "linear2")}
+    names = names_shown(fold(graph, "TransformerEncoderLayer[call 6]"))
+    last = "TransformerEncoderLayer[call 6]"
+    inside = {f"{last}.{one}" for one in ("self_attn", "linear1", "linear2")}
     assert inside <= set(names)
     assert "TransformerEncoderLayer.self_attn" not in names
+
+
+class Siamese(nn.Module):
+    """Call one head on three inputs, of which the second goes through a stem of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem1, self.stem2, self.head = nn.Linear(2, 3), nn.Linear(2, 3), nn.Linear(3, 5)
+
+    def forward(self, items):
+        stems = (self.stem1, self.stem2, self.stem1)
+        return [self.head(stem(x)).pow(2) for stem, x in zip(stems, items, strict=True)]
+
+
+def titles(*tensors, calls):
+    """Return what the boxes of a picture are called, those of leaves left out."""
+    nodes = show(*tensors, names=calls).folded.nodes
+    return [node.operation for node in nodes if node.folded and node.folded.operations]
+
+
+def test_calls_are_numbered_as_they_ran_and_no_two_boxes_have_one_name():
+    model = Siamese()
+    with module_calls(model) as calls:
+        loss = sum(out.mean() for out in model(torch.ones(3, 1, 2)))
+    made = titles(loss, calls=calls)
+    assert sorted(made) == [
+        *(f"head[call {nr}]" for nr in (1, 2, 3)), "stem1[call 1]", "stem1[call 2]", "stem2",
+    ]  # fmt: skip
+    opened = show(loss, names=calls, unfold="head[call 3]").folded
+    assert "model.head[call 3]" in {frame.name for frame in opened.frames}
+
+
+def test_the_last_calls_of_many_are_called_the_last_ones_where_the_graph_is_cut(monkeypatch):
+    monkeypatch.setattr("autograd_graphs.looking.snapshot.WHOLE", Limits(1_500, 44_000))
+    cell, h = nn.RNNCell(2, 3), torch.zeros(1, 3)
+    with module_calls(cell) as calls:
+        for _ in range(900):
+            h = cell(torch.ones(1, 2), h)
+    (row,) = [name for name in titles(h.sum(), calls=calls) if "…" in name]
+    assert re.fullmatch(r"cell\[call \d+ … 900\]", row)
+    assert int(re.search(r"\d+", row)[0]) > 300
+    with pytest.raises(ValueError, match=r"no part 'cell\[call 1\]'"):
+        show(h.sum(), names=calls, unfold="cell[call 1]")
+
+
+class Deep(nn.Module):
+    def __init__(self, *sizes):
+        super().__init__()
+        layers = [nn.Sequential(nn.Linear(a, b), nn.Tanh()) for a, b in pairwise(sizes)]
+        self.net = nn.Sequential(*layers)
+
+    def forward(self, x):
+        return self.net(x)
+
+
+def test_what_is_in_one_of_several_calls_is_named_by_it():
+    D, loss = Deep(4, 8, 6, 3, 1), nn.BCEWithLogitsLoss()
+    with module_calls(D, loss) as calls:
+        both = [loss(D(torch.ones(5, 4) * at), torch.ones(5, 1)) for at in range(3)]
+    made = titles(sum(both), calls=calls)
+    assert made
+    assert all(re.match(r"D\[call [123]\]", name) for name in made)
+    names = names_shown(show(sum(both), names=calls, unfold="D+loss[call 1]").folded)
+    assert {f"D[call {nr}].net.0" for nr in (1, 2, 3)} <= set(names)
+    with pytest.raises(ValueError, match=r"'D\[call 1\]\.net'"):
+        show(sum(both), names=calls, unfold="D.net")
+
+
+@pytest.mark.parametrize("name", big_models.MODELS)
+def test_no_box_swallows_more_than_half_of_a_model_where_there_is_room_to_open_it(name):
+    graph = big_models.graph_with_calls(name)
+    small, (operations, _) = fold(graph), graph.size
+    assert len(small.nodes) <= MOST
+    for node in small.nodes:
+        if node.folded and len(node.folded.copies) <= SHORT:
+            assert node.folded.operations <= operations / 2, node.operation
+
+
+class Sets(nn.Module):
+    """Sum what one network makes of the elements of a set, and go on from the sum."""
+
+    def __init__(self):
+        super().__init__()
+        self.phi = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU())
+        self.rho = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
+
+    def forward(self, elements):
+        return self.rho(self.phi(elements).sum(0))
+
+
+def test_of_equal_calls_all_are_open_or_none():
+    model = Sets()
+    with module_calls(model) as calls:
+        loss = sum(model(torch.ones(size, 3)).pow(2).sum() for size in (2, 3, 4, 5))
+    made = titles(loss, calls=calls)
+    for end in ("", ".phi", ".rho"):
+        names = {f"model[call {nr}]{end}" for nr in (1, 2, 3, 4)}
+        shown = {name for name in names if name in made or name.removeprefix("model") in made}
+        assert shown in (names, set())
+    opened = show(loss, names=calls, unfold="model[call 2]").folded
+    frames = {frame.name for frame in opened.frames}
+    assert "model[call 2]" in frames
+    assert "model[call 1]" in names_shown(opened)
 
 
 def test_leaves_that_many_parts_share_are_one_box_for_each_module_until_they_are_asked_for():

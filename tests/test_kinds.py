@@ -74,6 +74,67 @@ def test_the_edges_of_a_drawing_are_those_of_torch(seed):
     )
     places = [tuple(place) for place in made["told"]["places"].values()]
     assert len(set(places)) == len(places)
+    hold_reasons(made["shown"]["cards"], made["told"])
+
+
+@pytest.mark.parametrize(
+    "asked", [one for one in NEW if one.kind == "draw"], ids=lambda one: one.id
+)
+def test_why_there_is_no_edge_agrees_with_the_graph_that_a_lesson_draws(asked):
+    hold_reasons(asked.shown["cards"], asked.told)
+
+
+def test_only_is_said_of_the_one_way_there_is():
+    x = torch.tensor(3.0, requires_grad=True)
+    p = x**2
+    q = p * x
+    told = drawing(snapshot(p + q), {"p": p, "q": q, "x": x})["told"]["reasons"]
+    assert told["AD"].startswith("`Add` takes several steps to `x`, for example through ")
+    told = drawing(snapshot(p.exp()), {"p": p, "x": x})["told"]["reasons"]
+    assert told["AC"] == "`Exp` reaches `x` only through `Pow`. An edge is one step."
+
+
+def hold_reasons(cards, told):
+    """Hold what is said of each pair without an edge against the edges."""
+    edges = told["edges"].split()
+    for pair, words in told["reasons"].items():
+        one, other = (next(card for card in cards if card["id"] == letter) for letter in pair)
+        assert pair not in edges
+        assert is_true(words, one, other, cards, edges), f"{pair}: {words}"
+
+
+def is_true(words, one, other, cards, edges):
+    """Tell whether a sentence on two cards holds; a sentence of no known form does not."""
+    titles = {card["id"]: card["title"] for card in cards}
+    ways, back = (
+        [[titles[letter] for letter in way[1:-1]] for way in walks(*ends, edges)]
+        for ends in ((one["id"], other["id"]), (other["id"], one["id"]))
+    )
+    lone = [card for card in (one, other) if card["id"] not in "".join(edges)]
+    between = words.partition("through `")[2].partition("`")[0]
+    if between:
+        through = [between in way for way in ways]
+        return any(through) and all(through) == ("only through" in words)
+    if "not the other way round" in words:
+        return bool(back)
+    if "is no input of" in words:
+        return not ways and not back and not lone
+    if "is a leaf" in words:
+        return one["kind"] == "leaf" and not any(edge[0] == one["id"] for edge in edges)
+    of = [card for card in lone if f"`{card['title']}`" in words]
+    if "no operation left" in words:
+        others = [card for card in cards if card["title"] == of[0]["title"] and card != of[0]]
+        return ("another" in words) == any(card["id"] in "".join(edges) for card in others)
+    if "requires grad, but no path" in words or "so it has no node" in words:
+        return of[0]["rest"] == ("plain" if "no node" in words else "requires grad")
+    return False
+
+
+def walks(start, end, edges):
+    """Return every way along the edges from one letter to another."""
+    if start == end:
+        return [start]
+    return [start + way for edge in edges if edge[0] == start for way in walks(edge[1], end, edges)]
 
 
 def test_a_graph_that_changed_is_not_the_one_that_was_drawn():

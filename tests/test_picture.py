@@ -74,6 +74,11 @@ def test_saving_goes_by_the_ending(tmp_path):
     assert picture.save(tmp_path / "e.svg").read_text(encoding="utf-8") == picture.svg
     assert picture.save(str(tmp_path / "e.dot")).read_text(encoding="utf-8") == picture.dot
     assert picture.save(tmp_path / "e.txt").read_text(encoding="utf-8") == picture.text + "\n"
+    assert picture.save(tmp_path / "E.SVG").read_text(encoding="utf-8") == picture.svg
+    player = picture.explore()
+    assert player.save(tmp_path / "e.HTML").read_text(encoding="utf-8") == player.page
+    with pytest.raises(ValueError, match=r"as 'e\.svg'\. Use the ending \.html"):
+        player.save(tmp_path / "e.svg")
     with pytest.raises(ValueError, match=r"Use an ending out of \.svg, \.txt, \.dot"):
         picture.save(tmp_path / "e.png")
 

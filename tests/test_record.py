@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import sys
 import weakref
 from functools import partial
 from unittest import mock
@@ -13,6 +14,9 @@ from hypothesis import strategies as st
 from programs import FAMILIES, RAN, bits, kept_gradients, often, programs
 
 from autograd_graphs.looking.summaries import Summaries
+from autograd_graphs.picture import show
+from autograd_graphs.playing.animate import film
+from autograd_graphs.recording import torch_formulas
 from autograd_graphs.recording.record import record
 
 
@@ -209,6 +213,44 @@ def test_an_exception_half_way_is_torchs_own_with_the_steps_so_far():
     ]
     assert trace.error == "'half-way'"
     assert str(trace).splitlines()[-1] == "stopped: 'half-way'"
+
+
+def test_without_pyyaml_it_says_so_before_anything_is_run(monkeypatch):
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    torch_formulas._table.cache_clear()
+    space = example()
+    with pytest.raises(ImportError, match=r"Try: pip install pyyaml") as caught:
+        record(space["e"], names=space)
+    assert "every .grad is as it was" in str(caught.value)
+    assert space["a"].grad is None
+    monkeypatch.undo()
+    assert len(record(space["e"], names=space).steps) == 8, "the graph is still there"
+
+
+def test_steps_that_cannot_be_read_are_counted_and_told(monkeypatch):
+    def unread(*_):
+        raise ImportError("missing")
+
+    monkeypatch.setattr("autograd_graphs.recording.hooks.values_held", unread)
+    space = example()
+    trace = record(space["e"], names=space)
+    assert [trace.graph.nodes[step.node].is_leaf for step in trace.steps] == [True] * 4
+    said = "At 4 places this backward couldn't be read: what is missing ran all the same."
+    assert str(trace).splitlines()[-1] == said
+    assert said in film(trace).remarks
+    coloured = show(trace, color="grad").text
+    assert said in coloured
+    assert "No gradient reached" not in coloured
+
+
+def test_a_backward_of_which_nothing_was_read_is_not_said_to_be_empty(monkeypatch):
+    def unread(*_):
+        raise ImportError("missing")
+
+    monkeypatch.setattr("autograd_graphs.recording.hooks.Log._arrived", unread)
+    trace = record(example()["e"])
+    assert trace.steps == ()
+    assert str(trace).startswith("At 8 places this backward couldn't be read")
 
 
 @pytest.mark.parametrize(

@@ -55,21 +55,22 @@ def test_another_c_changes_all_three_gradients():
 
 def test_a_card_keeps_what_its_slope_needs_and_a_few_keep_more():
     says("q4-because", "by one factor is the other one, so the product keeps both")
-    says("q4-because", "The slope of an addition is 1, so it keeps nothing.")
+    says("q4-because", "The slope of `+` is 1, so it keeps nothing.")
     says("q4-because", "`x**1` keeps `x`, although its slope")
     says("q4-notes", "how many has `a * 2`? (None, and one.")
-    says("00.e1", "The slope of an addition is 1, whatever the numbers are.")
+    says("00.e1", "The slope of `+` is 1, whatever the numbers are.")
     says("00.2", "if its slope is computed from that value")
     a, b = leaf(2.0), leaf(3.0)
     assert [one.item() for one in torch.autograd.grad(a * b, (a, b))] == [3, 2]
     assert [one.item() for one in torch.autograd.grad(a + b, (a, b))] == [1, 1]
+    assert torch.autograd.grad(torch.add(1.0, a, alpha=3), a)[0] == 3, "and so it is said of +"
     results = a * b, a + b, a - b, a * 2, a**1, a.exp()
     assert [show(one).text.count("●") for one in results] == [2, 0, 0, 1, 1, 1]
     assert torch.autograd.grad(a**1, a)[0] == 1
 
 
 def test_each_use_of_a_tensor_is_an_arrow_and_what_arrives_is_added():
-    says("d1-because", "**Each use of a tensor is an arrow.**")
+    says("d1-because", "**Each recorded use of a tensor is an arrow.**")
     says("d1-notes", "(Two, from one card.)")
     says("00.1", "the sum of all that arrives", "a product hands back the other factor")
     u, v = leaf(5.0), leaf()
@@ -77,6 +78,17 @@ def test_each_use_of_a_tensor_is_an_arrow_and_what_arrives_is_added():
     assert [node.variable is u for node, _ in square] == [True, True]
     (u * v + u).backward()
     assert (u.grad, v.grad) == (2 + 1, 5)
+    nodes = [node for node, _ in (u * (u > 0)).grad_fn.next_functions]
+    assert [node is None for node in nodes] == [False, True], "the comparison was not recorded"
+
+
+def test_the_line_that_lost_the_graph_is_the_next_one_that_uses_it():
+    says("f1-because", "The next line that uses it is the line that lost it.**")
+    p = leaf() * 2
+    k = torch.tensor(3.0)
+    q = torch.tensor(p.item())
+    has_graph = [one.grad_fn is not None for one in (p, k, q, q * k)]
+    assert has_graph == [True, False, False, False], "k stands after p, and lost nothing"
 
 
 def test_the_arrow_stands_at_backward_and_one_word_mends_the_case():
@@ -108,18 +120,20 @@ def test_what_is_kept_is_sent_nowhere():
 
 def test_without_a_card_or_a_pill_backward_raises():
     says("cell-45", "then what it was computed from, until you find a graph")
-    says("cell-45", "An operation on something that requires grad leaves a card.")
+    says("cell-45", "An operation on something that requires grad usually leaves a card.")
     says("forward", "If somebody asked for gradients, these lines build the graph")
     assert (leaf() + 1).grad_fn is not None
     plain, detached = torch.ones(3).sum(), (leaf() * 2).detach()
-    for made in (plain, detached, under_no_grad(), leaf() > 0):
+    for made in (plain, detached, under_no_grad(), leaf() > 0, leaf().argmax()):
         assert "no graph" in show(made).text
         with pytest.raises(RuntimeError, match="does not require grad"):
             made.backward()
-    says("q7-notes", "It silences the error, and `w.grad` stays None.")
-    w = torch.zeros(2)
-    (w + 1).sum().requires_grad_().backward()
-    assert w.grad is None
+    says("q7-notes", "It silences this error, but `w.grad` stays None.", "comes a TypeError")
+    flagged = source("00", "case-run").replace(
+        "loss.backward()", "loss.requires_grad_().backward()"
+    )
+    with pytest.raises(TypeError, match="'Tensor' and 'NoneType'"):
+        exec(flagged, {"torch": torch, "moons": moons})
 
 
 def test_the_example_of_a_search_for_a_lost_graph():

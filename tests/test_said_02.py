@@ -36,7 +36,7 @@ def test_the_moons_are_the_same_at_each_call_and_leave_random_numbers_alone():
 
 def test_an_input_that_requires_grad_is_needed_and_not_enough():
     says("d1-because", "**One input that requires grad is enough.**")
-    says("rg-18", "some results are never recorded.**", "copies only the shape and the dtype.")
+    says("rg-18", "some results are never recorded.**", "copies neither values nor history.")
     says("rg-19", "(False: they are integers.)")
     says("rg-50", "Comparisons, integers and `detach()` drop the flag.")
     says("02.1", "an index and the result of `detach()` are plain", "and `detach()` never does")
@@ -47,6 +47,7 @@ def test_an_input_that_requires_grad_is_needed_and_not_enough():
         assert flags(make(x), make(z)) == [False, True]
     assert flags(*z.sort()) == [True, False]
     assert flags(z > 5, z.long(), z.argmax(), z.detach(), torch.zeros_like(z)) == [False] * 5
+    assert torch.zeros_like(torch.ones(2, device="meta")).is_meta, "more than shape and dtype"
     with pytest.raises(RuntimeError, match="can require gradients"):
         z.argmax().requires_grad_()
 
@@ -66,10 +67,10 @@ def test_true_promises_no_useful_slope():
 def test_a_late_flag_records_nothing_and_shows_on_a_view_alone():
     says("f1-because", "reads the flags of its inputs when it runs", "records nothing.**")
     says("f1-because", "a view made earlier does show the new flag")
-    says("e1-because", "**A view shows the flag of its base.", "but they never show its flag")
+    says("e1-because", "**A view also shows the flag of its base.", "but they never show its flag")
     says("e1-notes", "(No error, and it still reads True: you see the flag of `x`.)")
     says("e1-notes", "(Then it is recorded, and `x.grad` is `[2., 0.]`.)")
-    says("A tensor shows requires_grad=True", "A view shows the flag of its base, even if the view")
+    says("A tensor shows requires_grad=True", "A view also shows the flag of its base, even")
     x = torch.ones(2)
     view, result, cut, data = x[:1], x * 2, x.detach(), x.data
     x.requires_grad_()
@@ -79,6 +80,9 @@ def test_a_late_flag_records_nothing_and_shows_on_a_view_alone():
     assert view.requires_grad_(False).requires_grad
     (view * 2).sum().backward()
     assert x.grad is None
+    plain = torch.ones(2)
+    own = plain[:1].requires_grad_()
+    assert flags(own, plain) == [True, False], "a view may have a flag of its own"
     (x[:1] * 2).sum().backward()
     assert x.grad.tolist() == [2, 0]
 
@@ -109,6 +113,16 @@ def test_under_no_grad_what_is_computed_is_plain_and_what_you_make_is_what_you_a
     assert z.requires_grad
     assert not any(flags(*new))
     assert flags(*made) == [True, True, False]
+    says("rg-50", "- A new result that you compute under `no_grad()` is a constant afterwards.")
+    x = torch.tensor(3.0, requires_grad=True)
+    y = x * 2
+    with torch.no_grad():
+        y *= 5  # no new result: it stays where it is in the graph
+        view = z[:1]
+    y.backward()
+    assert (y.item(), x.grad.item()) == (30, 2)
+    assert view.requires_grad, "a view shows the flag of its base"
+    assert view.grad_fn is None
 
 
 def test_by_calculus_the_slope_would_be_another():

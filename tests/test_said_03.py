@@ -56,7 +56,7 @@ def test_the_case():
     assert trained(torch.tensor([0.5, 0.5]).reshape(2, 1).requires_grad_()) == 87
     with pytest.raises(TypeError, match="NoneType"):  # the note: without the `if`
         trained(leaf(0.5, 0.5).reshape(2, 1), skips=False)
-    says("case-notes", "they skip a weight whose `.grad` is None")
+    says("case-notes", "Most optimizers have one, too: they skip a weight whose `.grad` is None")
     for kind in (torch.optim.SGD, torch.optim.Adam):
         w, other = leaf(1.0), leaf(1.0)
         other.grad = torch.ones(1)
@@ -79,12 +79,12 @@ def test_retain_grad_in_the_case():
 
 def test_what_no_recorded_operation_made_is_a_leaf():
     says("d1-notes", "(`reshape`. It computes nothing, and it is recorded all")
-    says("44d220ab", "**A leaf is a tensor that no recorded operation made.**")
+    says("44d220ab", "**A leaf is a tensor without a `grad_fn`: usually, no recorded")
     says("44d220ab", "After `q += p`, `q` is a non-leaf.", "For `is_leaf`, the flag doesn't matter")
     says("3a3e5fec", "May you still raise the flag of `q`?")
-    says("c7a11b63", "Its `grad_fn` is None.")
+    says("c7a11b63", "A leaf is a tensor without a `grad_fn`: usually, no recorded operation")
     says("is_leaf", "`t.is_leaf` is True if `t` has no `grad_fn`")
-    says("leaf", "so it has no `grad_fn`")
+    says("leaf", "A leaf is a tensor without a `grad_fn`: usually, no recorded operation")
     says("tensor", "If a recorded operation made it, it also knows the backward function")
     says("non-leaf", "a recorded operation made it or wrote into it")
     w = leaf(2.0, 3.0)
@@ -127,7 +127,7 @@ def test_what_comes_after_the_flag_is_recorded():
 
 
 def test_who_keeps_a_gradient():
-    says("q10-because", "**A leaf keeps its gradient. A result in between")
+    says("q10-because", "**In `backward()`, a leaf keeps its gradient. A result in between")
     says("q10-because", "only if it requires grad and backward reaches it")
     says("q10-notes", "(None, not 0: nobody had computed it.)", "it names two remedies")
     says("c7a11b63", "keeps the gradient that reaches it")
@@ -135,6 +135,9 @@ def test_who_keeps_a_gradient():
     says("03.2", "By default a non-leaf keeps none")
     says("non-leaf", "unless you called `retain_grad()` or named the tensor in `inputs=`")
     says("backward()", "With `inputs=` it fills only the tensors")
+    w = leaf(2.0)
+    torch.autograd.grad(w * 3, w)
+    assert w.grad is None, "in backward(), and not in grad"
     a, b, c, unreached = (torch.ones(2, requires_grad=flag) for flag in (True, False, True, True))
     kept, dropped, named = a * b, a * c, a * c
     kept.retain_grad()
@@ -185,7 +188,7 @@ def test_what_passes_later_is_kept():
 
 
 def test_a_gradient_is_as_large_as_its_tensor():
-    says("e1-because", "A gradient is as large as its tensor.")
+    says("e1-because", "A gradient is usually as large as its tensor.")
     says("e1-because", "with 1,600 numbers, and the weights have 24")
     layer = nn.Sequential(nn.Linear(2, 8), nn.Tanh())
     points, kept = torch.ones(100, 2), []
@@ -196,6 +199,9 @@ def test_a_gradient_is_as_large_as_its_tensor():
     points.sum().backward()
     assert sum(one.grad.numel() for one in kept) == 1600
     assert sum(one.numel() for one in layer.parameters()) == 24
+    table = nn.Embedding(1000, 64, sparse=True)
+    table(torch.tensor([1, 2])).sum().backward()
+    assert table.weight.grad._values().numel() == 128, "a sparse gradient is not as large"
 
 
 def test_a_request_after_a_cast():
@@ -247,3 +253,6 @@ def test_the_example_of_reasons_for_a_missing_gradient():
     model[1](model[0](torch.ones(1, 1))).sum().backward()
     reasons = {"0.weight": "flag down", "head.weight": "not reached", "head.bias": "not reached"}
     assert why_no_grad(dict(model.named_parameters())) == reasons
+    says("03.7", "or because no backward has run since `.grad` was emptied")
+    model.zero_grad()
+    assert why_no_grad({"weight": model[1].weight}) == {"weight": "not reached"}

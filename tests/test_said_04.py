@@ -64,8 +64,8 @@ def test_one_line_repairs_it():
 # Idea 1
 
 
-def test_a_node_has_an_entry_for_each_input_that_could_have_a_gradient():
-    says("cell-11", "for each input that could have a gradient", "`2 * x` lists `x` first")
+def test_a_node_has_an_entry_for_each_input_that_its_operation_has_a_slope_for():
+    says("cell-11", "for each input that its operation has a slope for", "`2 * x` lists `x` first")
     says("constant", "this entry is `(None, 0)`")
     says("next_functions", "an index has none, and the mask of `where` has none")
     x = leaf(1.0, 2.0, 3.0)
@@ -73,8 +73,12 @@ def test_a_node_has_an_entry_for_each_input_that_could_have_a_gradient():
     one_entry = x**2, 2 - x, x.clamp(0, 1), x[index], x[mask], x.masked_fill(mask, 0.0)
     for one in (*one_entry, F.embedding(index, x[:, None])):
         assert len(entries(one)) == 1
-    for one in (x * 2, 5 + x, x * torch.ones(3), x * mask):
+    for one in (x * 2, 5 + x, x * torch.ones(3), x * mask, x * torch.arange(3)):
         assert entries(one) == ["AccumulateGrad", None]
+    weighted = F.binary_cross_entropy(x.sigmoid(), torch.ones(3), weight=torch.ones(3))
+    assert entries(weighted) == ["SigmoidBackward0", None], (
+        "no slope for the weight, though it is floats"
+    )
     assert entries(torch.where(mask, x, x * 2)) == ["AccumulateGrad", "MulBackward0"]
     x, w, b = leaf(1.0, 2.0), leaf(3.0, 4.0), leaf(5.0)
     of = F.linear(x[None], w[None], b).grad_fn.next_functions[0][0]
@@ -165,6 +169,14 @@ def test_a_call_may_leave_no_node_or_two():
     assert all(one is h for one in (h.float(), h.contiguous(), F.dropout(h, training=False)))
     names = [one.operation for one in snapshot(2 / leaf(2.0)).operations]
     assert names == ["MulBackward0", "ReciprocalBackward0"]
+
+
+@pytest.mark.slow
+def test_loops_and_branches_of_python_are_not_in_the_graph_and_one_of_torch_is():
+    says("cell-29", "Python's loops and branches aren't in it, nor are comparisons.**")
+    says("cell-50", "Python's loops and branches aren't in it")
+    chosen = torch.cond(leaf(2.0) > 1, lambda t: t * 3, lambda t: t * 5, (leaf(2.0),))
+    assert type(chosen.grad_fn).__name__ == "CondAutogradOpBackward"
 
 
 # Idea 4
@@ -266,3 +278,9 @@ def test_the_example_of_parameters_out_of_reach():
     unreached = run(registry.find("04.8").solution)
     model = nn.ModuleDict({"trunk": nn.Linear(1, 1), "head": nn.Linear(1, 1)})
     assert unreached(model, model.trunk(torch.ones(1, 1)).sum()) == ["head.weight", "head.bias"]
+    says("04.8", "it names every parameter that no path reaches")
+    flat = nn.Linear(1, 1)
+    loss = flat(torch.ones(1, 1)).round().sum()
+    assert unreached(flat, loss) == []
+    loss.backward()
+    assert flat.weight.grad == 0, "reached, and it will not learn"

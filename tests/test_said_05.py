@@ -108,6 +108,11 @@ def test_grad_leaves_the_grad_of_leaves_alone():
     x.grad = torch.tensor([7.0, 7.0])
     grad((x * other).sum(), (x, other))
     assert (x.grad.tolist(), other.grad) == ([7, 7], None)
+    says("e1", "`x` is a leaf.")
+    inner = x * 1
+    inner.retain_grad()
+    grad(inner**2, inner, torch.ones(2))
+    assert inner.grad.tolist() == [2, 2], "a result that retains its gradient gets it"
 
 
 def test_an_element_that_is_taken_first_and_used_counts():
@@ -128,8 +133,14 @@ def test_an_element_that_is_taken_first_and_used_counts():
 
 def test_a_node_returns_what_arrives_times_its_jacobian_without_writing_that_down():
     says("q1-because", "what arrives by its slope, and hands the product on.**")
-    says("q1-because", "In a matrix product each output depends on")
-    says("cell-51", "by its slope, or by its Jacobian, and hands the product on")
+    says("q1-because", "here the numbers are real", "In a matrix product each output depends on")
+    says(
+        "cell-51",
+        "With real numbers, a node multiplies",
+        "by its Jacobian, and hands the product on",
+    )
+    z = torch.tensor(1 + 0j, requires_grad=True)
+    assert grad(z * 1j, z, torch.tensor(1 + 0j)) == (-1j,), "a complex slope is conjugated"
     says("05.1", "a node multiplies what arrives by its slope")
     says("vector-Jacobian product", "the gradient that arrives, times the Jacobian")
     says("vector-Jacobian product", "The node never writes that matrix down")
@@ -182,6 +193,12 @@ def test_where_paths_meet_gradients_are_added_and_a_node_has_one_turn():
     (p + q).backward(retain_graph=True)
     p.backward(retain_graph=True)
     assert arrived == [1 * 6 + 1 * 3 * 6 + 1 * 9, 6], "q was not waited for"
+    says("q4-notes", "before the third step: who is next, the square or `x`? (The square.")
+    turns, loss = [], p + q
+    for made in (loss, q, p):
+        made.grad_fn.register_prehook(lambda _, node=made.grad_fn: turns.append(node.name()))
+    loss.backward()
+    assert turns == ["AddBackward0", "MulBackward0", "PowBackward0"]
     assert 1 * 6 * 3 * 9 == 162
 
 
@@ -263,5 +280,6 @@ def test_the_example_of_a_check_of_gradients():
     says("x6", "In float32, rounding spoils the measured slope")
     agrees = run(registry.find("05.6").solution)
     assert agrees(lambda x: (x**2).sum(), torch.ones(3)) is True
+    assert agrees(lambda x: (x**2).sum(), torch.ones(2, 3).t()) is True, "and transposed"
     x, h = torch.tensor(9.0), 1e-7
     assert ((x + h) ** 2 - (x - h) ** 2) / (2 * h) == 0  # and the slope is 18

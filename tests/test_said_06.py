@@ -65,13 +65,21 @@ def test_the_case_explodes_wherever_it_stops_and_one_portion_learns():
 
 def test_grad_adds_nothing_and_a_sum_has_the_sum_of_gradients():
     says("d1-because", "`backward()` adds to what the leaf's `.grad` holds")
-    says("d1-because", "`torch.autograd.grad` returns the gradients, and adds nothing to `.grad`")
+    says(
+        "d1-because",
+        "`torch.autograd.grad` returns the gradients, and adds nothing to a leaf's `.grad`",
+    )
     says("d1-notes", "the gradient of a sum is the sum of the gradients")
     says("accumulation", "And each call of `backward()` adds")
     says("backward()", "adds to the `.grad` of each leaf that requires grad")
     w = leaf()
     assert [sent(loss, w) for loss in (3 * w + 1, w**2, 3 * w + 1 + w**2)] == [3, 2, 5]
     assert w.grad is None
+    says("07.4", "leaves the `.grad` of leaves alone")
+    h = w * 3
+    h.retain_grad()
+    sent(h * 5, w)
+    assert h.grad == 5, "that of a result which retains it grows"
 
 
 def logged(after=lambda w: None, keep=lambda grad: grad, **how):
@@ -116,11 +124,17 @@ def stepped(grads, kind=torch.optim.SGD, **how):
 def test_optimizers_skip_none_and_a_zero_is_a_gradient():
     says("acc-24", "A weight whose `.grad` is 0 still decays.")
     says("acc-24", "Momentum, too, can move a weight whose gradient is 0.")
-    says("acc-24", "in plain SGD, without decay and momentum, you see no difference")
+    says("acc-24", "without decay and momentum, the weights show no difference")
     says("acc-27", "SGD, Adam and AdamW do. LBFGS reads None as zeros.")
     moved = stepped([1.0], momentum=0.9)
     assert stepped([1.0, 0.0], momentum=0.9) < moved == stepped([1.0, None], momentum=0.9)
     assert stepped([0.0]) == stepped([None]) == 1
+    w = torch.ones(2, requires_grad=True)
+    y = w**2
+    w.grad = torch.zeros(2)
+    torch.optim.SGD([w], lr=0.1).step()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()  # a step on zeros is a write all the same
     decay = {"weight_decay": 1.0}
     for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
         assert stepped([1.0, None], kind, **decay) == stepped([1.0], kind, **decay)
@@ -261,10 +275,12 @@ def test_halves_are_the_batch_unless_batchnorm_mixes_samples():
     assert torch.allclose(layernorm(points)[0], layernorm(points[:1])[0])
     assert in_halves(layernorm, points)
     assert not in_halves(batchnorm, points)
-    says("q7-because", "BatchNorm uses stored numbers, so portions and batch agree")
+    says("q7-because", "BatchNorm uses stored numbers,", "so portions and batch agree")
     before = batchnorm(points).detach()
     assert in_halves(batchnorm.eval(), points)
     assert not torch.allclose(batchnorm(points), before, atol=0.1), "another function"
+    says("q7-because", "if it has any")
+    assert not in_halves(nn.BatchNorm1d(2, track_running_stats=False).eval(), points)
     says("q7-notes", "LayerNorm leaves little more than which one is larger")
     larger = (points[:, 0] > points[:, 1]).float() * 2 - 1
     assert (layernorm(points)[:, 0] - larger).abs().median() < 0.01
@@ -305,9 +321,10 @@ def test_what_06_1_and_06_2_say():
 
 
 def test_what_06_8_says():
-    """A half has no number above 65504, and SGD tells a zero from None (06.6)."""
-    says("06.8", "no number is above 65504")
+    """A float16 has no finite number above 65504, and SGD tells a zero from None (06.6)."""
+    says("06.8", "No finite float16 is above 65504")
     assert torch.finfo(torch.half).max == 65504
+    assert torch.tensor(70000.0).bfloat16().isfinite(), "the other half precision has more"
     assert torch.full((4,), 40000.0, dtype=torch.half).norm() == float("inf")
     layer = nn.Linear(2, 1)
     (3 * layer(torch.ones(1, 2))).sum().backward()

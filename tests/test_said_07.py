@@ -144,6 +144,26 @@ def test_nodes_stay_until_nothing_leads_to_them():
     assert alive() is None
 
 
+def hooked(names_itself):
+    """Return a result with a hook that names it, or that does not."""
+    y = leaf(1.0, 2.0) * 2
+    y.register_hook((lambda g: print(y.shape)) if names_itself else (lambda g: None))
+    return y
+
+
+@pytest.mark.parametrize("names_itself", [True, False])
+def test_a_hook_that_names_its_own_tensor_keeps_the_graph(names_itself):
+    says("e1-because", "A hook (lesson 14) that names its own tensor keeps the graph for ever")
+    says("rg-41", "A node goes when nothing leads to it, not even its own hook.**")
+    y = hooked(names_itself)
+    y.grad_fn.metadata["mark"] = mark = Mark()
+    alive = weakref.ref(mark)
+    y.sum().backward()
+    del mark, y
+    gc.collect()
+    assert (alive() is not None) == names_itself
+
+
 # Idea 2
 
 
@@ -153,6 +173,7 @@ def test_what_survives_a_second_call():
     says("f1-because", "Adding, subtracting, negating and summing need no saved numbers")
     says("f1-because", "insert one `exp`, and the second call fails")
     says("A second backward() runs", "Sums save no tensor, and neither does adding a constant")
+    says("07.7", "a graph that saved something lets backward through once")
     x = leaf(3.0)
     fine = [x + 1, x - 4, -x, x.sum(), x + x]
     assert [twice(loss) for loss in fine] == [False] * 5
@@ -197,7 +218,8 @@ def test_the_flag_keeps_all_four_results():
     says("q11-because", "frees its tensors when it has finished, so the curve falls")
     assert question("07.q11").right == (ends[True][-1] - ends[False][-1],)
     assert ends[False][-1] == 4_000 + 4, "`x.grad` and the loss"
-    says("q11-because", "About 4,000 bytes are left in both cases: they are `x.grad`.")
+    assert ends[True][-1] == 20_000 + 4, "and four results"
+    says("q11-because", "Both times, 4,000 bytes of what is left are `x.grad`.")
 
 
 def test_create_graph_records_the_backward_and_the_flag_does_not():
@@ -212,13 +234,19 @@ def test_create_graph_records_the_backward_and_the_flag_does_not():
 
 
 def test_two_losses_on_a_trunk():
-    says("o1-because", "call `backward()` twice, and give the first call the flag")
+    says("o1-because", "give the first call the flag, and read and empty `w.grad` in between")
     says("o1-notes", "(`one + 0.5 * two`, and still one call.)")
     w = leaf(2.0)
     h = w**2
     (h * 3).backward(retain_graph=True)
     (h * 5).backward()
-    assert w.grad == 32
+    assert w.grad == 32, "not apart"
+    apart, w.grad, h = [], None, w**2
+    for loss, keep in ((h * 3, True), (h * 5, False)):
+        loss.backward(retain_graph=keep)
+        apart.append(w.grad)
+        w.grad = None
+    assert apart == [12, 20]
     w.grad, h = None, w**2
     (h * 3 + 0.5 * (h * 5)).backward()
     assert w.grad == 12 + 10
@@ -249,7 +277,7 @@ def test_the_total_leads_to_each_step_and_a_number_to_none():
     assert [one.state for node in kept.operations for one in node.saved] == ["held"] * 3
     with torch.no_grad():
         assert total_of(lambda loss: loss, backward=False).grad_fn is None
-    says("e1-because", "the memory of such a loop grows with every step")
+    says("e1-because", "The memory of such a loop grows with every step")
 
 
 def test_out_keeps_the_graph_of_a_loss_that_a_cell_ends_on():
@@ -290,16 +318,14 @@ def test_the_example_of_the_memory_meter():
 
 
 def test_a_node_that_keeps_its_own_result_itself_forms_a_circle():
-    says("07.8", "keeps its own result itself, they form a circle")
+    says("07.8", "they form a circle, and only backward frees the memory")
     for pack, is_left in ((lambda t: t, True), (torch.Tensor.detach, False)):
         for backward in (False, True):
-            gc.collect()
-            gc.disable()
             with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
                 result = leaf(1.0, 2.0).exp()
             if backward:
                 result.sum().backward()
             alive = weakref.ref(result)
             del result
+            gc.collect()
             assert (alive() is not None) is (is_left and not backward)
-            gc.enable()

@@ -68,7 +68,13 @@ def test_the_two_paths_of_the_loss_add_up_and_each_leads_its_way():
     assert torch.sigmoid(torch.zeros(1)) == torch.sigmoid(3 * torch.zeros(1)) == 0.5
 
 
-def test_what_is_detached_counts_for_the_number_and_not_for_the_gradient():
+def test_what_is_detached_counts_for_the_number_and_is_a_constant_for_the_gradient():
+    says(
+        "d2-because", "**What you detach counts for the number. For the gradient it's a constant.**"
+    )
+    x = leaf(3.0)
+    (x * x.detach()).backward()
+    assert x.grad == 3, "as a constant factor it counts, with its value"
     says("d2-because", "`y` is the rounded number", "only a 0 would arrive")
     says("d2-because", "Rounding is flat almost everywhere.")
     says("d2-notes", "(2 again, and −1.)", "give the same picture? (Yes.)")
@@ -118,7 +124,10 @@ VIEWS = (lambda h: h[0], lambda h: h.view(-1), lambda h: h.unsqueeze(0).transpos
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_view_made_in_a_block_shows_the_flag_and_has_no_way_back(block):
     says("q13-because", "shows the flag of its base, but it was not recorded, so backward cannot")
-    says("q13-because", "so it refuses. Do both in the block, or both after it")
+    says("q13-because", "so it refuses. Do both after the block.", "after a write, torch records")
+    says(
+        "q13-because", "While nobody writes, you can read `flat`, and a gradient is missing later."
+    )
     says("q13-notes", "raise? (No, and `w.grad` stays None.)", "have caught it? (No.")
     says("dng-51", "a view made there still shows its flag. Look at its `grad_fn`.")
     says("does not require grad and does not have", "If you reach the weight itself, ask for its")
@@ -134,6 +143,9 @@ def test_a_view_made_in_a_block_shows_the_flag_and_has_no_way_back(block):
         assert w.grad is None
         with pytest.raises(RuntimeError, match="mode and is being modified inplace"):
             flat.mul_(2)
+        h.mul_(2)
+        for read in (lambda flat=flat: flat.grad_fn, flat.sum):
+            assert "its base or another view of its base" in refusal(read)
     h = leaf() * 3
     h.view(-1).mul_(2)
     with block():
@@ -209,11 +221,14 @@ def test_only_inference_mode_false_undoes_inference_mode():
 
 
 def test_an_inference_tensor_stays_one_and_a_view_of_an_ordinary_tensor_is_ordinary():
-    says("f2-because", "What is made under `inference_mode()` can never be saved for backward.")
+    says(
+        "f2-because",
+        "**A new tensor made under `inference_mode()` can never be saved for backward.",
+    )
     says("f2-because", "`features.clone()` after the block is an ordinary tensor")
     says("dng-42", "A view of an ordinary tensor is still ordinary.", "(No: a sum saves nothing.")
     says("dng-41", "nothing has to be saved, so nothing is refused")
-    says("dng-51", "What `inference_mode()` makes cannot be saved for backward.")
+    says("dng-51", "A new tensor made under `inference_mode()` cannot be saved for backward.")
     says("08.3", "Another block records nothing either, and makes ordinary tensors.")
     says("inference_mode()", "no version counter, so no node may save it.")
     says("Inference tensors cannot be saved for backward", "under inference_mode() has no version")
@@ -223,6 +238,11 @@ def test_an_inference_tensor_stays_one_and_a_view_of_an_ordinary_tensor_is_ordin
     with torch.inference_mode():
         made, view, detached = torch.ones(2) * 2, x[:1], x.detach()
     assert [t.is_inference() for t in (made, view, detached)] == [True, False, False]
+    ordinary = torch.ones(2)
+    with torch.inference_mode():
+        window = ordinary.view(-1)
+    assert (x * window).grad_fn._saved_other is not None, "no new tensor: it is saved, and edited"
+    window.add_(1)
     assert (x + made).requires_grad
     assert (x * made.clone()).requires_grad
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):

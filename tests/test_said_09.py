@@ -100,7 +100,7 @@ def test_an_edit_gets_a_node_that_of_a_view_copy_slices_and_one_under_no_grad_no
 
 def test_who_shares_the_counter_of_a():
     says("q10-because", "share the counter of `a`. `.data` and a clone have counters")
-    says("q10-because", "a tensor made in `inference_mode()` has no counter at all")
+    says("q10-because", "a new tensor made in `inference_mode()` has no counter at all")
     says("q10-notes", "(By two: Python edits the view, then assigns it back.)")
     says("q10-notes", "The name moves to a new tensor, whose counter is at 0.")
     says("09.1", "goes with the tensor and not with its name")
@@ -235,7 +235,7 @@ def test_of_the_program_line_6_does_the_harm():
 @pytest.mark.parametrize("edit", [through_data, through_numpy])
 def test_a_write_that_nobody_counts_brings_a_wrong_gradient_and_no_error(edit):
     says("q13-because", "It does not notice a write that the counter missed.")
-    says("q13-because", "`x.detach().clone()`, run the program on the copy")
+    says("q13-because", "Compute the loss anew from the copy, without the edit")
     says("q13-because", "if the node saved nothing, or a copy, the gradient stays right")
     says("ipv-51", "a write through `.data` or NumPy does not move the counter")
     says("version counter", "edits through `.data`, through NumPy or by a fused optimizer are not")
@@ -245,6 +245,16 @@ def test_a_write_that_nobody_counts_brings_a_wrong_gradient_and_no_error(edit):
         y = program(x)
         edit(x)
         assert (x._version, back(y), x.grad.item()) == (0, "", slope)
+    x, found = leaf(3.0), []
+    copy = x.detach().clone().requires_grad_()
+    for one in (x, copy):  # the whole program, edit and all, tells nothing
+        y = one**2
+        edit(one)
+        back(y)
+        found.append(one.grad.item())
+    anew = leaf(3.0)
+    (anew**2).backward()
+    assert (*found, anew.grad.item()) == (8, 8, 6)
 
 
 # Idea 4

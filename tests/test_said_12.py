@@ -104,6 +104,13 @@ def test_what_a_backward_returns_goes_on_as_it_is():
         odd = function(lambda ctx, x: x * 1, lambda ctx, arrived, returned=returned: returned)
         odd.apply(x := leaf()).sum().backward()
         assert (x.grad.tolist(), x.grad.dtype) == (gradient, torch.float32)
+    says("q1-because", "It checks no values, but anomaly mode (lesson 14) refuses a NaN.")
+    nan = function(lambda ctx, x: x * 1, lambda ctx, arrived: arrived * torch.nan)
+    nan.apply(x := leaf()).sum().backward()
+    assert x.grad.isnan().all()
+    with warnings.catch_warnings(), torch.autograd.set_detect_anomaly(True):
+        warnings.simplefilter("ignore")
+        assert "returned nan values" in refusal(nan.apply(leaf()).sum().backward)
 
 
 def test_a_backward_that_edits_what_arrives_spoils_another_path():
@@ -205,8 +212,10 @@ def test_gradcheck_finds_the_fault_of_the_case_and_not_second_derivatives():
     assert refusal(lambda: gradgradcheck(cut.apply, leaf(2.0, dtype=torch.float64)))
 
 
-def test_once_differentiable_mostly_raises_at_a_second_derivative():
-    says("f1-notes", "its result has no graph, and mostly a second derivative raises")
+def test_once_differentiable_raises_in_backward_and_may_not_in_grad():
+    says("f1-notes", "Then `backward()` on the gradient that it returns mostly raises.")
+    says("f1-notes", "`autograd.grad` may leave that part out and return a wrong number")
+    says("trying to differentiate twice", "without an error, and return a wrong number")
     once = once_differentiable(lambda ctx, arrived: arrived * 3 * ctx.saved_tensors[0] ** 2)
     own = function(keep_saved, once)
     x = leaf(2.0)
@@ -214,6 +223,9 @@ def test_once_differentiable_mostly_raises_at_a_second_derivative():
     assert "does not require grad" in refusal(first.backward)
     (first,) = grad((own.apply(x) ** 2).sum(), x, create_graph=True)
     assert "once_differentiable" in refusal(first.backward)
+    (first,) = grad((own.apply(x) * x).sum(), x, create_graph=True)
+    assert first.requires_grad
+    assert grad(first.sum(), x)[0].item() == 12, "12 x² is 48, and nothing raises"
 
 
 # Idea 4

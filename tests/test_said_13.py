@@ -5,11 +5,14 @@ from functools import partial
 import pytest
 import torch
 from said import refusal, stands
+from torch import nn
 from torch.autograd import Function, grad, gradcheck, gradgradcheck
 from torch.nn.functional import binary_cross_entropy_with_logits as bce
 from torch.optim import SGD
 
 from helpers import snapshot
+from helpers.exercises.exercise import find
+from helpers.exercises.programs import run
 from helpers.moons import classifier, moons
 
 says = partial(stands, "13")
@@ -154,6 +157,21 @@ def test_a_product_with_the_hessian_takes_one_pass_more():
         whole = torch.func.hessian(cubes)(torch.ones(size))
         assert torch.allclose(grad(g @ v, x, retain_graph=True)[0], whole @ v)
         assert torch.allclose(grad(g[0], x, retain_graph=True)[0], whole[0])
+        says("q2-because", "or one batched pass over all of them (`is_grads_batched=True`)")
+        passes = []
+        x.register_hook(lambda _, passes=passes: passes.append(1))
+        (rows,) = grad(g, x, torch.eye(size), is_grads_batched=True)
+        assert torch.allclose(rows, whole)
+        assert len(passes) == 1
+
+
+def test_a_straight_function_may_have_a_gradient_with_a_graph():
+    says("13.5", "also if its graph does not lead to `x`")
+    line, x = nn.Linear(3, 1), torch.ones(3, requires_grad=True)
+    (g,) = grad(line(x).sum(), x, create_graph=True)
+    assert g.requires_grad, "it leads to the weights"
+    product = run(find("13.5").solution)
+    assert product(lambda x: line(x).sum(), x, torch.ones(3)).tolist() == [0, 0, 0]
 
 
 # Idea 4

@@ -149,7 +149,11 @@ def test_a_module_hook_is_given_the_gradients_of_both_ends_and_forbids_an_edit_b
 def test_all_hooks_run_in_one_order():
     says("q1-because", "in the order in which you registered them")
     says("q1-because", "Then `retain_grad()` stores the gradient, wherever you called it.")
-    says("q1-notes", "(The gradient stays as it is.)", "`register_hook` when the node has run")
+    says(
+        "q1-notes",
+        "(The gradient stays as it is, unless the hook edits it",
+        "`register_hook` when the node has run",
+    )
     w, ran = leaf(), []
     h = w * 3
     h.retain_grad()
@@ -167,6 +171,11 @@ def test_all_hooks_run_in_one_order():
         ("on w", None),
         ("filled", 360),
     ]
+    says("14.1", "A hook that returns nothing, and edits nothing in place, changes nothing.")
+    edited = leaf()
+    (made := edited * 3).register_hook(lambda g: g.mul_(2) and None)
+    (made**2).backward()
+    assert edited.grad == 72, "twice 36"
     plain = leaf()
     (made := plain * 3).retain_grad()
     (made**2).backward()
@@ -245,7 +254,10 @@ def test_a_tensor_that_is_used_twice_has_one_gradient_and_two_orders_end_at_2():
 
 
 def test_a_hook_goes_with_its_tensor_unless_it_is_a_parameter():
-    says("recap", "A hook on a result goes away with it. A hook on a parameter stays")
+    says("lab-because", "**Hooks on a tensor run in order, and stay with its graph.**")
+    says(
+        "recap", "A hook on a result stays with its graph, one on a parameter until you remove it."
+    )
     w, ran = leaf(), []
     w.register_hook(lambda g: ran.append("w"))
     for _ in range(2):
@@ -254,6 +266,13 @@ def test_a_hook_goes_with_its_tensor_unless_it_is_a_parameter():
             h.register_hook(lambda g: ran.append("h"))
         h.backward()
     assert ran == ["h", "w", "w"]
+    v = leaf()
+    h = v * 3
+    h.register_hook(lambda g: g * 10)
+    y = h**2
+    del h
+    y.backward()
+    assert v.grad == 360, "the name is gone, and the hook is not"
 
 
 # Idea 3
@@ -261,10 +280,18 @@ def test_a_hook_goes_with_its_tensor_unless_it_is_a_parameter():
 
 def test_what_anomaly_mode_sees_is_what_a_node_hands_on_and_only_a_nan():
     says("f1", "torch checks what each node hands on, and stops at the first NaN")
-    says("f1-because", "or a NaN that arises where two gradients are added up")
+    says(
+        "f1-because",
+        "Where two gradients add up to a NaN, it names the next node, and at a leaf none.",
+    )
     says("f1-because", "the slope of the node itself: that of `sqrt` at 0")
     found = []
-    for y in (lambda x: x.sqrt(), lambda x: x.sqrt() - x.sqrt(), lambda x: x.sqrt() * x):
+    for y in (
+        lambda x: x.sqrt(),
+        lambda x: x.sqrt() - x.sqrt(),
+        lambda x: x.sqrt() * x,
+        lambda x: (h := x * 2).sqrt() - h.sqrt(),
+    ):
         x = torch.tensor([0.0, 4.0], requires_grad=True)
         with warnings.catch_warnings(), torch.autograd.set_detect_anomaly(True):
             warnings.simplefilter("ignore")
@@ -273,10 +300,11 @@ def test_what_anomaly_mode_sees_is_what_a_node_hands_on_and_only_a_nan():
                 found.append(x.grad[0].item())
             except RuntimeError as error:
                 found.append(str(error))
-    infinite, added_up, slope = found
+    infinite, added_up, slope, one_later = found
     assert math.isinf(infinite)
     assert math.isnan(added_up), "an infinity and its opposite, added for x"
     assert slope.startswith("Function 'SqrtBackward0' returned nan values")
+    assert one_later.startswith("Function 'MulBackward0' returned nan values"), "which is innocent"
 
 
 # Idea 4
@@ -297,6 +325,23 @@ def test_two_ways_of_clipping():
     w.grad = torch.tensor([3.0, 4.0, math.nan])
     with pytest.raises(RuntimeError, match="non-finite"):
         clip_grad_norm_(w, 1.0, error_if_nonfinite=True)
+
+
+def test_clipping_shortens_a_step_of_sgd_and_not_the_first_one_of_adam():
+    says(
+        "q2-notes", "with SGD the step gets shorter, and goes the same way. Adam divides the length"
+    )
+    steps = {}
+    for kind in (torch.optim.SGD, torch.optim.Adam):
+        for clip in (False, True):
+            w = torch.ones(2, requires_grad=True)
+            w.grad = torch.tensor([300.0, 400.0])
+            if clip:
+                clip_grad_norm_(w, 1.0)
+            kind([w], lr=0.1).step()
+            steps[kind.__name__, clip] = (1 - w).norm().item()
+    assert steps["SGD", True] < 0.01 * steps["SGD", False]
+    assert steps["Adam", True] == pytest.approx(steps["Adam", False], rel=1e-4)
 
 
 def test_twenty_sigmoids_leave_nothing_and_a_second_path_does_not_vanish():

@@ -166,6 +166,19 @@ def test_the_two_kinds_of_checkpoint():
     calls.clear()
     checkpoint(lambda t: calls.append(1) or t + 1, x, use_reentrant=False).sum().backward()
     assert len(calls) == 1, "nothing was saved"
+    says("d1-because", "a second time, as far as its last saved tensor")
+    says("f1-because", "the second run ends as soon as all that was saved is there again")
+    says("recap", "It costs up to one more forward.")
+    lines = []
+
+    def long_block(t):
+        lines.append("first")
+        t = t.exp()
+        lines.append("last")
+        return t
+
+    checkpoint(long_block, x, use_reentrant=False).sum().backward()
+    assert lines == ["first", "last", "first"]
     old = str(show(checkpoint(block, x, use_reentrant=True)))
     assert "CheckpointFunctionBackward" in old
     assert "Exp" not in old
@@ -178,7 +191,8 @@ def test_the_two_kinds_of_checkpoint():
 def test_what_a_block_reads_has_to_be_the_same():
     says("f1-because", "drops the same numbers both times. A generator of your own is not reset,")
     says("f1-because", "and neither are those of Python and NumPy.")
-    says("f1-because", "backward raises an error if one was edited in place")
+    says("f1-because", "backward raises an error if a counted edit changed one in place")
+    says("f1-because", "But what is in a list that you pass is not guarded.")
     says("f1-because", "names, lists, files, and weights after a step")
     says("f1-because", "torch raises an error. It does not notice other numbers.")
     says("f1-notes", "(It counts each batch twice.)", "`checkpoint(block, x, scale, …)`")
@@ -218,6 +232,14 @@ def test_what_a_block_reads_has_to_be_the_same():
     kept.fill_(5.0)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.backward()
+    kept = torch.tensor([2.0])
+    for given, edited in ((kept, kept.data), ([kept], kept)):
+        kept.fill_(2.0)
+        w = leaf(1.0)
+        y = checkpoint(lambda t, by: (t * by[0]).sin(), w, given, **new)
+        edited.fill_(5.0)
+        y.backward()
+        assert w.grad.item() == pytest.approx(5 * torch.tensor(5.0).cos().item()), "nobody compared"
 
     layer, data = nn.Linear(1, 1), torch.ones(1, 1, requires_grad=True)
     y = checkpoint(lambda t: layer(t).sin(), data, **new)
@@ -258,6 +280,10 @@ def test_the_trade_and_a_checkpoint_in_a_checkpoint():
     assert len(runs) == 16
     assert min(most, key=most.get) == 4
     assert (most[1], most[4], most[16]) == (68008, 32008, 68008)
+    says("e1-notes", "(About ten blocks of ten.)")
+    hundred = [nn.Sigmoid() for _ in range(100)]
+    of_hundred = {n: most_bytes(lambda n=n: in_blocks(hundred, x, n).sum()) for n in (5, 10, 20)}
+    assert min(of_hundred, key=of_hundred.get) == 10
     once = most_bytes(lambda: in_blocks(layers * 4, x, 8).sum())  # the best of 64 layers
 
     def nested(h):
@@ -289,7 +315,8 @@ def test_the_bytes_of_attention():
     says("q3-because", "It keeps its inputs, its result and a number for each word.")
     says(
         "q3-because",
-        "four dimensions, of equal width, and without dropout. Otherwise it saves the pairs",
+        "four dimensions, of equal width and not transposed. With others, with dropout, or with a mask",
+        "that requires grad, it saves the pairs after all.",
     )
 
     def by_hand(q, k, v):
@@ -312,7 +339,16 @@ def test_the_bytes_of_attention():
     def wider(q, k, v):
         return scaled_dot_product_attention(q, k, torch.cat([v, v], dim=-1))
 
+    def across(q, k, v):
+        across = [one.mT.contiguous().mT for one in (q, k, v)]
+        return scaled_dot_product_attention(*across)
+
+    def masked(q, k, v):
+        mask = torch.zeros(q.shape[-2], q.shape[-2], requires_grad=True)
+        return scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
     plain = scaled_dot_product_attention
-    for attend, ahead in ((dropped, (1, 1)), (wider, (1, 1)), (plain, (1,))):
+    odd = [(one, (1, 1)) for one in (dropped, wider, across, masked)]
+    for attend, ahead in (*odd, (plain, (1,))):
         pairs = [held(attend, *ahead, words, 8) for words in (100, 200)]
         assert pairs[1] / pairs[0] > 3.5

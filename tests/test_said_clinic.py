@@ -3,6 +3,7 @@
 import copy
 from functools import partial
 
+import numpy
 import pytest
 import torch
 from said import source, stands
@@ -34,6 +35,9 @@ def test_clip_grad_value_passes_over_what_has_no_gradient():
 def test_a_model_can_be_moved_to_float64():
     says("numpy-because", "You could also move the model, with `net.double()`.")
     assert nn.Linear(2, 1).double()(torch.ones(1, 2).double()).dtype is torch.float64
+    says("numpy-because", "**NumPy makes float64 unless told otherwise")
+    assert numpy.ones(2).dtype == "float64"
+    assert torch.from_numpy(numpy.ones(2, "float32") * 2).dtype is torch.float32
 
 
 def test_a_plain_list_hides_its_layers_from_all_three():
@@ -57,9 +61,17 @@ def test_the_detached_fake_leaves_no_gradient_in_the_generator():
 
 
 def test_the_target_nearly_cancels_the_gradient():
-    says("target-because", "With a factor of 0.9 the two almost cancel.")
+    says("target-because", "With a factor of 0.9 the two almost cancel for the bias.")
     names = run_case("target", "broken")
     assert torch.allclose(names["grad"], 0.1 * names["by_hand"], atol=1e-6)
+    net, sent = nn.Linear(4, 1), []
+    now, later = torch.randn(2, 8, 4, generator=torch.Generator().manual_seed(0))
+    for target in (1 + 0.9 * net(later), 1 + 0.9 * net(later).detach()):
+        loss = nn.functional.mse_loss(net(now), target)
+        sent.append(torch.autograd.grad(loss, [net.bias, net.weight], retain_graph=True))
+    (bias, weight), (right_bias, right_weight) = sent
+    assert torch.allclose(bias, 0.1 * right_bias, atol=1e-6)
+    assert not torch.allclose(weight, 0.1 * right_weight, atol=0.1), "only the bias nearly cancels"
 
 
 def test_the_table_teaches_the_mean_price_and_mse_loss_warns():
@@ -100,6 +112,10 @@ def test_a_smaller_learning_rate_helps_where_the_inputs_are_large():
 
 
 def test_an_ensemble_may_be_summed_under_no_grad():
+    says(
+        "ensemble-because",
+        "**A new tensor made under `inference_mode()` can be edited only there.**",
+    )
     says("ensemble-because", "or use `no_grad()` everywhere")
     with torch.no_grad():
         total = nn.Linear(1, 1)(torch.ones(1, 1))

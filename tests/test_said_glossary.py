@@ -7,8 +7,11 @@ from functools import partial
 
 import pytest
 import torch
+import torch.nn.functional as F
 from said import refusal, stands
+from torch import nn
 from torch.autograd.graph import save_on_cpu, saved_tensors_hooks
+from torch.utils.checkpoint import checkpoint
 
 from helpers import diagnose
 
@@ -20,14 +23,89 @@ def leaf(*numbers):
     return torch.tensor(numbers, requires_grad=True)
 
 
-def test_an_own_function_has_an_entry_for_each_input():
-    says("next_functions", "a `Function` that you write has an entry for each input")
+def test_an_own_function_has_an_entry_for_each_input_that_is_a_tensor():
+    says("next_functions", "an entry for each input that is a tensor")
 
     class Pick(torch.autograd.Function):
         forward = staticmethod(lambda ctx, x, index: x[index])
 
     picked = Pick.apply(leaf(2.0, 3.0), torch.tensor([0]))
     assert [node is None for node, _ in picked.grad_fn.next_functions] == [False, True]
+    assert len(Pick.apply(leaf(2.0, 3.0), 0).grad_fn.next_functions) == 1, "a number is no tensor"
+
+
+def test_one_nan_spoils_its_own_weight_first():
+    says("The loss becomes NaN", "nearly all that is computed from it is NaN")
+    says("The loss becomes NaN", "makes that weight NaN, and soon all of them are")
+    a, b = leaf(1.0), leaf(1.0)
+    a.grad, b.grad = torch.tensor([torch.nan]), torch.ones(1)
+    torch.optim.SGD([a, b], lr=0.1).step()
+    assert (a.isnan().item(), b.isnan().item()) == (True, False)
+    assert (a.nan_to_num().item(), (a**0).item()) == (0, 1)
+
+
+def test_what_the_losses_of_classes_take():
+    says("expected target dtype", "of dtype long or uint8. cross_entropy also takes floats")
+    scores = torch.zeros(2, 3)
+    for loss in (F.cross_entropy, F.nll_loss):
+        assert loss(scores, torch.zeros(2, dtype=torch.uint8)).isfinite()
+        for dtype in (torch.int32, torch.float32):
+            assert "Long or Byte" in refusal(partial(loss, scores, torch.zeros(2, dtype=dtype)))
+    assert F.cross_entropy(scores, torch.full((2, 3), 1 / 3)).isfinite()
+
+
+def test_anomaly_mode_shows_the_line_only_if_it_was_on_in_the_forward():
+    says("anomaly mode", "a warning shows its line if the mode was on in the forward, too")
+    says("returned nan values", "If the mode was on in the forward, too, the traceback above")
+    y = leaf(0.0).sqrt() * 0
+    with (
+        pytest.warns(UserWarning, match="No forward pass information available"),
+        torch.autograd.set_detect_anomaly(True),
+    ):
+        assert "returned nan values" in refusal(y.sum().backward)
+
+
+def test_a_batch_of_one_image_has_a_spread():
+    says("Expected more than 1 value", "mean and spread of each channel, and one number has no")
+    assert nn.BatchNorm2d(3)(torch.randn(1, 3, 4, 4)).isfinite().all()
+
+
+def test_an_edit_of_a_part_of_a_view_gives_its_base_the_node():
+    says("CopySlices", "If `h` is a view itself, its base gets it.")
+    says("backward function", "Each recorded operation leaves one or more in the graph")
+    base = leaf(1.0, 2.0, 3.0) * 1
+    h = base[1:]
+    h[0] = 5.0
+    assert (h.grad_fn.name(), type(base.grad_fn).__name__) == ("AsStridedBackward0", "CopySlices")
+    two = F.cross_entropy(torch.ones(1, 2, requires_grad=True), torch.tensor([0])).grad_fn
+    assert [two.name(), two.next_functions[0][0].name()] == [
+        "NllLossBackward0",
+        "LogSoftmaxBackward0",
+    ]
+
+
+def test_a_hook_on_a_node_gets_two_tuples_and_a_prehook_one():
+    says("has returned an incorrect number", "gets two tuples of gradients, and a prehook gets one")
+    y, given = leaf(1.0) * leaf(2.0), []
+    y.grad_fn.register_prehook(lambda *tuples: given.append([len(one) for one in tuples]))
+    y.grad_fn.register_hook(lambda *tuples: given.append([len(one) for one in tuples]))
+    y.sum().backward()
+    assert given == [[1], [2, 1]]
+
+
+def test_a_checkpoint_that_saves_more_or_something_else_says_nothing():
+    says("A different number of tensors", "if it saves more, or takes another branch with the same")
+    says("Recomputed values", "since nobody guards a list")
+    x, runs = leaf(1.0), []
+
+    def block(t):
+        runs.append(1)
+        return t.exp() if len(runs) == 1 else (3 * t).exp().sin()
+
+    y = checkpoint(block, x, use_reentrant=False)
+    y.backward()
+    assert x.grad.item() == pytest.approx(20.0855, rel=1e-4)
+    assert y.item() == pytest.approx(2.7183, rel=1e-4), "which is the right slope"
 
 
 def test_behind_hooks_on_saved_tensors_nobody_compares_versions():

@@ -76,6 +76,17 @@ def test_a_tensor_is_told_as_torch_tells_it(shape, kind, share):
         assert list(told.bins) == counts(tensor)
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("value", [300.0, 1e-5, 1e30, 1e-30])
+def test_a_norm_has_a_range_of_its_own_and_not_that_of_the_values(value, kind):
+    tensor = torch.full((400, 400), value, dtype=torch.float64).to(kind)
+    told = gradient(tensor)
+    values = (told.least, told.greatest)
+    assert values == (tensor[0, 0].item(),) * 2
+    assert told.norm == pytest.approx(400 * values[0], rel=1e-3)
+    assert health_of(told) == ("inf" if math.isinf(values[0]) else "" if values[0] else "zero")
+
+
 @pytest.mark.parametrize("count", [SAMPLE + 1, WHOLE, WHOLE + 1, 123_456, 1_000_000])
 def test_a_histogram_of_many_is_that_of_a_sample(count):
     tensor = torch.randn(count)

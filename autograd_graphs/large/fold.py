@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from graphlib import TopologicalSorter
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from autograd_graphs.data import Graph
 from autograd_graphs.large.contract import Contraction, Leaves, members, singly
@@ -104,40 +103,10 @@ def is_large(graph: Graph) -> bool:
     return len(graph.nodes) > most and bool(graph.ran)
 
 
-# px: what a box is high, the way to the next one, the borders of a frame
-HEIGHTS, GAP, FRAME = {"node": 36, "part": 66, "leaves": 66}, 26, 33
-
-
-class Budget(NamedTuple):
-    """Hold what a picture takes, or may take: so many nodes, so many px downwards."""
-
-    nodes: int
-    height: int
-
-
-def cost(graph: Graph, leaves: Leaves) -> Budget:
-    """Return what a graph takes with its parts folded; the longest way down is its height."""
-    boxes = list(map(leaves.box, range(len(graph.nodes))))
-    readers: dict[tuple[str, int], set[tuple[str, int]]] = {box: set() for box in boxes}
-    for edge in graph.edges:
-        if edge.target is not None and boxes[edge.source] != boxes[edge.target]:
-            readers[boxes[edge.target]].add(boxes[edge.source])
-    bottom: dict[tuple[str, int], int] = {}
-    for box in TopologicalSorter(readers).static_order():
-        top = max(map(bottom.get, readers[box]), default=-GAP) + GAP
-        bottom[box] = top + HEIGHTS[box[0]]
-    return Budget(len(readers), max(bottom.values(), default=0))
-
-
-MUCH = 0.1  # part of the operations that are there to see: a box that hides less stays folded
-FEW = 8  # cards: where there are fewer, smaller boxes are opened too
-BARE = 3  # nodes: so few tell next to nothing
-SHORT = 4  # copies: a row of no more is opened where there is little to see
-TINY = 4  # operations: a box that hides no more stays folded
-SCREEN = Budget(25, 760)  # large parts are opened as long as what is drawn takes no more
-HIDDEN = Budget(25, 1_000)  # the same for what hides a third of the graph, with little beside it
-TALL = Budget(30, 2_000)  # the same where else there would be next to nothing to see
-OPEN = Budget(30, 1_240)  # the same where the reader asked for a part to be opened
+MOST = 20  # cards: no box is opened where a picture would have more
+FEW = 8  # cards: in a picture of fewer, smaller boxes are opened too
+SHORT = 4  # copies: a longer row stays one box
+TINY = 4  # operations: what hides no more stays one box
 
 Parts = Sequence[Part]
 
@@ -163,56 +132,42 @@ class Folding:
 
     def boxes(self, opened: Parts = ()) -> Parts:
         """Return the parts that are one box each."""
-        open_anyway, drawn = self.screen
-        if opened:
-            drawn = self._further(open_anyway, opened, OPEN)[1]
-        return drawn
+        is_open, drawn = self.screen
+        return self._further(is_open, opened)[1] if opened else drawn
 
     @cached_property
     def screen(self) -> tuple[frozenset[Part], Parts]:
-        """Hold the modules that are open, and the boxes, where nobody asked for any."""
-        is_open, drawn = self._further(frozenset(), (), SCREEN)
-        if not self.outline.is_guess and self._cost(drawn).nodes <= BARE:
-            return self._further(frozenset(), (), TALL)
-        return is_open, drawn
+        """Hold the parts that are open, and the boxes, where nobody asked for any."""
+        return self._further(frozenset(), ())
 
-    def _further(
-        self, is_open: frozenset[Part], opened: Parts, most: Budget
-    ) -> tuple[frozenset[Part], Parts]:
-        """Open the largest modules in turn, as long as the graph takes at most so much room."""
-        tried: set[Part] = set()
+    def _further(self, is_open: frozenset[Part], opened: Parts) -> tuple[frozenset[Part], Parts]:
+        """Open the box that hides most, and all equal to it, in turn: while it hides more than half
+        of what there is to see, or the picture has few cards.
+        """
+        whole = sum(part.period for part in opened) or len(self.program)
         drawn = list(self._boxes(self.outline.outer, is_open, opened))
-        whole = sum(part.period for part in opened) if opened else len(self.program)
+        cards, tried = self._cards(drawn), set[Part]()
         while likely := [box for box in drawn if box not in tried and self._may_open(box, opened)]:
-            tried.add(largest := max(likely, key=lambda box: box.period))
-            if not self._is_large(largest, whole, len(drawn)):
-                continue
-            deeper = list(self._boxes(self.outline.outer, is_open | {largest}, opened))
-            is_dominant = len(largest.copies) == 1 and largest.period > len(self.program) / 3
-            limit = most
-            if most == SCREEN and is_dominant and len(drawn) < FEW:
-                limit = HIDDEN
-            taken = self._cost(deeper)
-            if taken.nodes <= limit.nodes and taken.height <= limit.height:
-                is_open, drawn = is_open | {largest}, deeper
+            largest = max(likely, key=lambda box: box.period)
+            if largest.period <= whole / 2 and cards >= FEW:
+                break
+            form = self.outline.form(largest)
+            alike = [box for box in likely if self.outline.form(box) == form]
+            tried.update(alike)
+            deeper = list(self._boxes(self.outline.outer, is_open.union(alike), opened))
+            if (count := self._cards(deeper)) <= MOST:
+                is_open, drawn, cards = is_open.union(alike), deeper, count
         return is_open, drawn
 
     def _may_open(self, part: Part, opened: Parts) -> bool:
-        """Say whether a box is no long row, and lies in what the reader opened."""
+        """Say whether a box hides something, is no long row, and lies in what the reader opened."""
         is_inside = not opened or any(outer.holds(part) for outer in opened)
-        return len(part.copies) <= SHORT and is_inside
+        return part.period > TINY and len(part.copies) <= SHORT and is_inside
 
-    def _is_large(self, part: Part, whole: int, cards: int) -> bool:
-        """Say whether a box hides much of what there is to see, or of a little anything."""
-        if part.period <= TINY:
-            return False
-        return cards < FEW or (len(part.copies) == 1 and part.period > whole * MUCH)
-
-    def _cost(self, drawn: Parts) -> Budget:
-        """Return what the graph takes with these parts folded, frames of opened calls included."""
-        taken = cost(self.whole, Leaves(self.whole, self.program, drawn))
-        frames = len(opened_calls(self.outline, drawn))
-        return Budget(taken.nodes, taken.height + FRAME * frames)
+    def _cards(self, drawn: Parts) -> int:
+        """Return how many cards there are with these parts folded, leaves among them."""
+        leaves = Leaves(self.whole, self.program, drawn)
+        return len(set(map(leaves.box, range(len(self.whole.nodes)))))
 
     def _boxes(self, parts: Parts, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
         """Yield the parts that are a box each: none that is open, or holds what is opened."""
@@ -227,17 +182,16 @@ class Folding:
     def _open(self, part: Part, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
         """Open a part that the reader asked for, or that holds one; of copies only those meant."""
         further = [inner for inner in opened if inner != part]
-        copies = part.each()
-        if len(copies) == 1:
+        is_meant = part in is_open or len(further) < len(opened)
+        if is_meant or len(part.copies) == 1:
             yield from self._boxes(self.outline.inside(part), is_open, further)
-        elif len(further) < len(opened):
-            yield from self._boxes(copies, is_open, further)
-        else:
-            for first, last in stretches([_holds(copy, opened) for copy in copies]):
-                if _holds(copies[first], opened):
-                    yield from self._boxes(copies[first:last], is_open, opened)
-                else:
-                    yield from self._boxes([part.some(first, last)], is_open, opened)
+            return
+        copies = part.each()
+        for first, last in stretches([_holds(copy, opened) for copy in copies]):
+            if _holds(copies[first], opened):
+                yield from self._boxes(copies[first:last], is_open, opened)
+            else:
+                yield from self._boxes([part.some(first, last)], is_open, opened)
 
     def _is_wrapper(self, part: Part) -> bool:
         """Say whether all that a part does is in one part inside of it, which tells more."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from autograd_graphs.data import stem
 from autograd_graphs.large.execution_order import Program
 from autograd_graphs.large.owners import guessed_calls
-from autograd_graphs.large.parts import Part, distinct, qualified, row_names
+from autograd_graphs.large.parts import Part, row_names
 from autograd_graphs.large.pieces import Item, Piece, Reader, extent
 from autograd_graphs.large.rows import Row, Rows
 
@@ -23,36 +23,39 @@ class Outline:
         self.reader = Reader(program)
         self.items = self.reader.nested(program.graph.calls or guessed_calls(program))
         self._inside: dict[Part, tuple[Part, ...]] = {}
-        self.outer = self._divide(self.items, "", "")  # the outermost parts, as they ran
+        self.outer = self._divide(self.items, "")  # the outermost parts, as they ran
 
     def inside(self, part: Part) -> Sequence[Part]:
         """Return the parts of a part: the copies of a row, what is directly in a call."""
         if len(part.copies) > 1:
             return part.each()
         if part not in self._inside:
-            self._inside[part] = self._divide(part.pieces[0].items, part.scope, part.name)
+            self._inside[part] = self._divide(part.pieces[0].items, part.name)
         return self._inside[part]
 
-    def _divide(self, items: Sequence[Item], scope: str, name: str) -> tuple[Part, ...]:
-        """Return the parts among items; `scope` is the call that holds them, `name` the part."""
+    def form(self, part: Part) -> tuple[int, ...]:
+        """Return what equal parts share: how many copies they are of which operations and calls."""
+        return len(part.copies), *map(self.reader.key, part.pieces[0].items)
+
+    def _divide(self, items: Sequence[Item], name: str) -> tuple[Part, ...]:
+        """Return the parts among items that are in a part of this name."""
         parts: list[Part] = []
         at = 0
         for row in Rows(self.reader, items).best():
-            parts += self._single(items[at : row.start], scope)
-            parts.append(self._row(items, row, scope, self._new_name(parts, name, "block")))
+            parts += self._single(items[at : row.start])
+            parts.append(self._row(items, row, self._new_name(parts, name, "block")))
             at = row.stop
-        parts += self._single(items[at:], scope)
+        parts += self._single(items[at:])
         if parts:
             parts = self._with_loose(items, parts, name)
-        return tuple(distinct(parts))
+        return tuple(parts)
 
-    def _single(self, items: Sequence[Item], scope: str) -> list[Part]:
+    def _single(self, items: Sequence[Item]) -> list[Part]:
         """Return each call that hides something as a part of its own."""
         calls = []
         for item in items:
             if isinstance(item, Piece) and self._hides(item):
-                name = qualified(item.path, scope)
-                calls.append(Part(item.start, item.stop, name, (name,), (item,), name))
+                calls.append(Part(item.start, item.stop, item.label, (item.label,), (item,)))
         return calls
 
     def _hides(self, piece: Piece) -> bool:
@@ -60,15 +63,15 @@ class Outline:
         length = piece.stop - piece.start
         return length > 1 or (length == 1 and self.program.has_own_leaf(piece.start))
 
-    def _row(self, items: Sequence[Item], row: Row, scope: str, block: str) -> Part:
+    def _row(self, items: Sequence[Item], row: Row, block: str) -> Part:
         """Return equal copies as one part, called `block` where they are no calls."""
         pieces = []
         for start in range(row.start, row.stop, row.period):
             pieces.append(together(items[start : start + row.period]))
         beside = self._beside(pieces[0])
-        name, copies = row_names(pieces, scope, block, beside)
+        name, copies = row_names(pieces, block, beside)
         start, stop = pieces[0].start, pieces[-1].stop
-        return Part(start, stop, name, copies, tuple(pieces), scope)
+        return Part(start, stop, name, copies, tuple(pieces))
 
     def _beside(self, piece: Piece) -> str:
         """Name what a copy does beside its calls: "+Relu", or "+3 operations"."""
@@ -97,7 +100,7 @@ class Outline:
                 continue
             if len(run) > LOOSE:
                 name = self._new_name(parts, holder, "operations")
-                parts.append(Part(run[0], run[-1] + 1, name, (name,), (together(run),), name))
+                parts.append(Part(run[0], run[-1] + 1, name, (name,), (together(run),)))
             run = []
         return sorted(parts, key=lambda part: part.start)
 

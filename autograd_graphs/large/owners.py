@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from autograd_graphs.data import Call, Node, TensorInfo
 from autograd_graphs.large.execution_order import Program
+from autograd_graphs.text import call_labels
 
 Path = tuple[str, ...]
 
@@ -30,7 +32,14 @@ def guessed_calls(program: Program) -> list[Call]:
             running.append((len(calls), at))
             calls.append(None)
         before = path
-    return calls
+    labels = call_labels((call.name, call.depth) for call in calls)
+    numbered = zip(calls, labels, strict=True)
+    return [replace(call, label=as_guess(label), times=times) for call, (label, times) in numbered]
+
+
+def as_guess(label: str) -> str:
+    """Return a label that does not say which call it is: "cell[3]" is the third to be seen."""
+    return label.replace("[call ", "[")
 
 
 def filled(paths: list[Path | None]) -> list[Path]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 
 from autograd_graphs.large.owners import common
 from autograd_graphs.large.pieces import Piece
 
-CALL = re.compile(r"\[[^\]]*\]")  # which call of a module is meant
+NUMBER = re.compile(r"\[(call )?(\d+)(?: … (\d+))?\]")  # which call of a module, which round
 MOST_JOINED = 3  # modules that are named one by one: "lower+upper"
 
 
@@ -24,7 +24,7 @@ class Part:
     """Hold the places start … stop - 1: one stretch, or equal copies of one; `name` is that of all
     together.
 
-    `pieces` are the copies with what is in them, `scope` says where parts in it lie.
+    `pieces` are the copies with what is in them.
     """
 
     start: int
@@ -32,7 +32,6 @@ class Part:
     name: str
     copies: tuple[str, ...]
     pieces: tuple[Piece, ...] = field(default=(), compare=False, repr=False)
-    scope: str = field(default="", compare=False)
 
     @property
     def period(self) -> int:
@@ -57,43 +56,41 @@ class Part:
             return self
         start = self.start + first * self.period
         stop = self.start + last * self.period
-        name = span(copies)
-        scope = self.scope
-        if len(copies) == 1 and (self.is_call or name.endswith("]")):
-            scope = name
-        return Part(start, stop, name, copies, self.pieces[first:last], scope)
-
-
-def qualified(name: str, scope: str) -> str:
-    """Say in which call a part lies: "layer.norm" in "layer[3]" is "layer[3].norm"."""
-    whole = plain(scope)
-    if not scope:
-        return name
-    if name.startswith(f"{whole}."):
-        return scope + name.removeprefix(whole)
-    return f"{scope}.{name}"
-
-
-def plain(name: str) -> str:
-    """Return a name without the numbers of calls: "layer" of "layer[3]"."""
-    return CALL.sub("", name)
+        return Part(start, stop, span(copies), copies, self.pieces[first:last])
 
 
 def span(copies: Sequence[str]) -> str:
-    """Call several copies by the first and the last: "encoder.0 … 11", "cell[0] … [48]"."""
+    """Call several copies by the first and the last: "encoder.0 … 11", "cell[call 3 … 50]"."""
     first, last = copies[0], copies[-1]
-    if len(copies) == 1:
+    if len(copies) == 1 or first == last:
         return first
-    if last.endswith("]") and first[: first.rfind("[")] == last[: last.rfind("[")]:
-        return f"{first} … {last[last.rindex('[') :]}"
-    return f"{first} … {last.rpartition('.')[2]}"
+    if NUMBER.sub("#", first) != NUMBER.sub("#", last):
+        return f"{first} … {last.rpartition('.')[2]}"
+    ends = NUMBER.finditer(last)
+
+    def both(number: re.Match[str]) -> str:
+        end = next(ends)
+        if number[0] == end[0]:
+            return number[0]
+        return f"[{number[1] or ''}{number[2]} … {end[3] or end[2]}]"
+
+    return NUMBER.sub(both, first)
 
 
-def joined(paths: Sequence[str]) -> str:
-    """Call neighbours by their modules: "lower+upper", "layers.0-1"; "" where there is none."""
-    split = [tuple(path.split(".")) for path in dict.fromkeys(paths)]
-    if len(split) < 2:
-        return "".join(paths[:1])
+def joined(labels: Sequence[str]) -> str:
+    """Call neighbours by their calls: "layers.0-1", "lower+upper[call 2]", "cell[call 1 … 3]"."""
+    labels = list(dict.fromkeys(labels))
+    if len(set(map(stem, labels))) == 1:
+        return span(labels)
+    numbers = {label.removeprefix(stem(label)) for label in labels}
+    if len(numbers) == 1:
+        return paths_joined(list(map(stem, labels))) + numbers.pop()
+    return paths_joined(labels)
+
+
+def paths_joined(paths: Sequence[str]) -> str:
+    """Call several paths by what they share and how they end: "model.lower+upper"."""
+    split = [tuple(path.split(".")) for path in paths]
     shared = common(names[:-1] for names in split)
     ends = [".".join(names[len(shared) :]) for names in split]
     if all(map(str.isdecimal, ends)):
@@ -105,51 +102,33 @@ def joined(paths: Sequence[str]) -> str:
     return ".".join((*shared, end))
 
 
-def row_names(
-    pieces: Sequence[Piece], scope: str, block: str, beside: str
-) -> tuple[str, tuple[str, ...]]:
-    """Name a row and its copies: by their modules, by which call of one it is, else by `block`.
+def stem(label: str) -> str:
+    """Return a label without the number at its end: "D.net" of "D.net[call 2]"."""
+    numbers = list(NUMBER.finditer(label))
+    if numbers and numbers[-1].end() == len(label):
+        return label[: numbers[-1].start()]
+    return label
 
-    `beside` names the operations of a copy that no module of it called: "layers.0+Relu".
+
+def row_names(pieces: Sequence[Piece], block: str, beside: str) -> tuple[str, tuple[str, ...]]:
+    """Name a row and its copies: by the calls in them, else by `block`.
+
+    `beside` names the operations of a copy that no module of it called: "layers.0+Relu". A row of
+    all calls of a module is called by the module alone.
     """
     if not called(pieces[0]):
         return block, tuple(f"{block}[{nr}]" for nr in range(len(pieces)))
-    names = [qualified(joined(called(piece)), scope) for piece in pieces]
-    if len(set(names)) == len(names):
-        return span(names) + beside, tuple(name + beside for name in names)
-    copies = tuple(f"{name}{beside}[{nr}]" for nr, name in enumerate(names))
-    return names[0] + beside if len(set(names)) == 1 else span(copies), copies
+    names = [joined([call.label for call in called(piece)]) for piece in pieces]
+    copies = tuple(name + beside for name in names)
+    calls = list(chain.from_iterable(map(called, pieces)))
+    times = Counter(stem(call.label) for call in calls)
+    is_complete = all(1 < call.times == times[stem(call.label)] for call in calls)
+    name = joined([stem(call.label) for call in called(pieces[0])]) if is_complete else span(names)
+    return name + beside, copies
 
 
-def called(piece: Piece) -> list[str]:
-    """Return the path of a call, or those of the calls directly in what is none."""
+def called(piece: Piece) -> list[Piece]:
+    """Return a call alone, or the calls directly in what is none."""
     if piece.path:
-        return [piece.path]
-    return [item.path for item in piece.items if isinstance(item, Piece)]
-
-
-def distinct(parts: Sequence[Part]) -> list[Part]:
-    """Tell apart parts with one name: the second call of a module is "tower[call 2]"."""
-    met: Counter[str] = Counter()
-    apart = []
-    for part in parts:
-        names = {part.name, *part.copies, *names_inside(part)}
-        met.update(names)
-        call = max(map(met.get, names))
-        apart.append(numbered(part, call) if call > 1 else part)
-    return apart
-
-
-def names_inside(part: Part) -> set[str]:
-    """Return the names that the calls in several modules drawn as one, "lower+upper", will have."""
-    if part.is_call or part.name.endswith("]"):
-        return set()
-    paths = chain.from_iterable(map(called, part.pieces))
-    return {qualified(path, part.scope) for path in paths}
-
-
-def numbered(part: Part, call: int) -> Part:
-    """Say of a part which call of its modules it is."""
-    copies = tuple(f"{copy}[call {call}]" for copy in part.copies)
-    scope = copies[0] if part.scope == part.name else part.scope
-    return replace(part, copies=copies, name=span(copies), scope=scope)
+        return [piece]
+    return [item for item in piece.items if isinstance(item, Piece)]

@@ -14,7 +14,8 @@ class Piece:
     """Hold a module call, or other neighbours in a program: the places start … stop - 1.
 
     `items` are what is directly in it, calls and places of operations, in order. Two pieces with
-    one `key` are calls of one class with equal operations in equal calls inside.
+    one `key` are calls of one class with equal operations in equal calls inside. `label` tells calls
+    of one module apart, `times` says how many there were.
     """
 
     path: str
@@ -23,6 +24,8 @@ class Piece:
     stop: int
     items: tuple[Item, ...]
     key: int = -1
+    label: str = ""
+    times: int = 1
 
 
 Item = Piece | int
@@ -80,4 +83,5 @@ class Reader:
         key = self._number((call.kind, tuple(map(self.key, items))))
         outer.items += range(outer.at, call.start)
         outer.at = max(outer.at, call.stop)
-        outer.items.append(Piece(call.name, call.kind, call.start, call.stop, items, key))
+        piece = (call.name, call.kind, call.start, call.stop, items, key)
+        outer.items.append(Piece(*piece, call.label, call.times))

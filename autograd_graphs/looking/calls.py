@@ -20,7 +20,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from autograd_graphs.data import Call, Edge
 from autograd_graphs.looking.torch_private import is_module, next_number, type_name
 from autograd_graphs.looking.variable_names import caller, submodules, variables
-from autograd_graphs.text import visible
+from autograd_graphs.text import call_labels, visible
 
 MOST_ROOTS = 3  # models that a sentence names
 HOW = (
@@ -263,8 +263,11 @@ def are_in_order(numbers: Mapping[int, int], edges: Sequence[Edge]) -> bool:
 
 
 def placed(calls: Sequence[Recorded], ordered: Sequence[int]) -> Iterator[Call]:
-    """Yield calls by the places of their operations among all that were met, in order."""
-    for call in calls:
+    """Yield calls by the places of their operations among all that were met, in order. Those that
+    made no operation, or one that was not met, are counted all the same.
+    """
+    labels = call_labels((call.name, call.depth) for call in calls)
+    for call, label in zip(calls, labels, strict=True):
         start, stop = bisect_left(ordered, call.low), bisect_left(ordered, call.high)
         if start < stop:
-            yield Call(call.name, call.kind, call.depth, start, stop)
+            yield Call(call.name, call.kind, call.depth, start, stop, *label)

@@ -38,6 +38,7 @@ class Memory:
     """Number the storages of saved tensors in the order in which they are met, each once."""
 
     def __init__(self, leaves: Iterable[torch.Tensor]) -> None:
+        """Take what exists whether or not a graph holds it: leaves, and weights of models."""
         self._of_leaves = leaves
         self.numbers: dict[int, int] = {}
         self.unknown = 0

@@ -86,7 +86,7 @@ def names_in_reach(frame: FrameType | None, given: Given | None) -> Names:
 def graph_of(walk: Walk, names: Names) -> Graph:
     """Describe what a walk met, with the names that were found."""
     roots = tuple(root(tensor, begin, names) for tensor, begin in walk.roots)
-    memory = Memory(node for node in walk.met if is_tensor(node))
+    memory = Memory([*filter(is_tensor, walk.met), *names.weights])
     nodes = tuple([describe(node, names, memory) for node in walk.met])
     numbers = sequence_numbers(walk)
     ran = tuple(sorted(numbers, key=lambda nr: (numbers[nr], -nr)))

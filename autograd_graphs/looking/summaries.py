@@ -154,15 +154,25 @@ def step(count: int, sizes: Sequence[int]) -> int:
 
 def numbers_by_row(rows: torch.Tensor) -> list[tuple[float, float, float, int, int]]:
     """Return of every row norm, least and greatest value, and how many are nan and infinite."""
-    norms = torch.linalg.vector_norm(rows, dim=1).tolist()
+    norms = norms_of(rows)
     spans = zip(norms, rows.amin(1).tolist(), rows.amax(1).tolist(), strict=True)
     numbers = []
-    for row, span in zip(rows, spans, strict=True):
+    for row, (norm, least, greatest) in zip(rows, spans, strict=True):
         nans = infs = 0
-        if not math.isfinite(span[0]):
+        largest = max(-least, greatest)
+        if not math.isfinite(largest):
             nans, infs = int(row.isnan().sum()), int(row.isinf().sum())
-        numbers.append((*span, nans, infs))
+        elif largest and norm in (0.0, math.inf):  # the squares left the range, the values did not
+            (of_shares,) = norms_of(row[None] / largest)
+            norm = largest * of_shares
+        numbers.append((norm, least, greatest, nans, infs))
     return numbers
+
+
+def norms_of(rows: torch.Tensor) -> list[float]:
+    """Return the norm of every row, computed in float32 at least."""
+    kind = rows.dtype if rows.dtype is torch.float64 else torch.float32
+    return torch.linalg.vector_norm(rows, dim=1, dtype=kind).tolist()
 
 
 def describe(group: Sequence[PendingSummary]) -> None:

@@ -245,9 +245,8 @@ def as_tuples(values: Any) -> Any:
 def memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:
     """Return the address of a tensor's storage and its size in bytes; None where torch cannot tell.
 
-    The size is how far the tensor reaches, or the one that it is a view of: the storage itself is
-    not asked, as in `values`. One that was cut short since, as FSDP does, counts as far as it
-    goes.
+    The size is tried out from how far the tensor reaches, or the one that it is a view of: the
+    storage itself is not asked, as in `values`.
     """
     is_real = is_plain(tensor) and tensor.layout is torch.strided and not tensor.is_meta
     if not is_real or tensor.is_quantized or torch._is_functional_tensor(tensor):
@@ -272,11 +271,17 @@ def reach(tensor: torch.Tensor) -> int:
     return tensor.storage_offset() + sum((size - 1) * stride for size, stride in steps) + 1
 
 
-def room(tensor: torch.Tensor, most: int) -> int:
-    """Return for how many elements, of at most so many, the storage of a tensor has room."""
+def room(tensor: torch.Tensor, guess: int) -> int:
+    """Return for how many elements the storage of a tensor has room: mostly for as many as guessed.
+
+    A detached view reaches less far, and no longer knows what it was a view of.
+    """
     flat = tensor.detach()
-    if fits(flat, most):
-        return most
+    if fits(flat, guess) and not fits(flat, guess + 1):
+        return guess
+    most = guess + 1
+    while fits(flat, most):
+        most *= 2
     return bisect_left(range(most), True, key=lambda count: not fits(flat, count + 1))
 
 

@@ -38,6 +38,7 @@ class Names:
         self._found: dict[Any, tuple[str, ...]] = {}
         self._tensor: dict[Any, torch.Tensor] = {}
         self.calls: Any = None  # the ModuleCalls that was given, if one was
+        self.weights: list[torch.Tensor] = []  # of models, frozen ones and buffers too
 
     def add(self, name: str, tensor: torch.Tensor) -> None:
         for key in self._keys(tensor):
@@ -85,6 +86,8 @@ def find_names(
             elif is_module(thing):
                 for path, parameter in parameters(thing):
                     names.add(visible(f"{name}.{path}".removeprefix(".")), parameter)
+                    names.weights.append(parameter)
+                names.weights += [buffer for _, buffer in _in_modules(thing, "_buffers")]
     return names
 
 
@@ -143,14 +146,18 @@ def _locals(frame: FrameType) -> list[tuple[str, Any]]:
 
 def parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield (dotted path, parameter), as `named_parameters()` would, without calling the module."""
+    yield from _in_modules(module, "_parameters")
+
+
+def _in_modules(module: torch.nn.Module, what: str) -> Iterator[tuple[str, torch.Tensor]]:
     seen = set()
     for path, part in submodules(module):
         if id(part) in seen:
             continue
         seen.add(id(part))
-        for name, parameter in _dict_of(part, "_parameters"):
-            if is_tensor(parameter):
-                yield f"{path}.{name}".removeprefix("."), parameter
+        for name, tensor in _dict_of(part, what):
+            if is_tensor(tensor):
+                yield f"{path}.{name}".removeprefix("."), tensor
 
 
 def submodules(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:

@@ -37,7 +37,7 @@ def film(trace: Trace, alt: str | None = None) -> BackwardFilm:
         alt or f"Stepping through backward. {still.alt}",
         still,
         (trace.program or Program()).lines,
-        tuple(remarks(stages[0].graph, scenes[0].picture.drawn)),
+        tuple(filter(None, [*remarks(stages[0].graph, scenes[0].picture.drawn), trace.not_read])),
         moments.first and moments.first.step,
     )
 

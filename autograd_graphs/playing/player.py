@@ -79,6 +79,14 @@ class Player(anywidget.AnyWidget):
         """Return a page that plays this film, with no kernel and no network."""
         return page_of(self.film, self.text, self._title)
 
+    def save(self, path: str | Path) -> Path:
+        """Write that page to `path`, which ends in .html; returns the path."""
+        path = Path(path)
+        if path.suffix.lower() != ".html":
+            raise ValueError(f"Cannot save a player as {path.name!r}. Use the ending .html.")
+        path.write_text(self.page, encoding="utf-8")
+        return path
+
     @validate("frame")
     def _there(self, proposal: dict) -> int:
         if proposal["value"] not in range(self._count):

@@ -125,7 +125,7 @@ def called_in(graph: Graph, node: int) -> str:
         return ""
     place = graph.ran.index(node)
     calls = [call for call in graph.calls if call.start <= place < call.stop]
-    return max(calls, key=lambda call: call.depth).name if calls else ""
+    return max(calls, key=lambda call: call.depth).label if calls else ""
 
 
 def exploding(trace: Trace) -> frozenset[int]:

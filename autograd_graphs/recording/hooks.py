@@ -55,22 +55,23 @@ class Raw:
 
 
 def best_effort_hook(look: Callable[..., None]) -> Callable[..., None]:
-    """Make a hook look quietly, and drop what cannot be read: nothing of ours may stop a backward.
+    """Make a hook of a log look quietly, and count what cannot be read: nothing of ours may stop a
+    backward.
 
     A context manager of Python's would take as long as the look.
     """
 
     @functools.wraps(look)
-    def hook(*args: Any) -> None:
+    def hook(log: Log, *args: Any) -> None:
         try:
             with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
                 if not torch.is_grad_enabled():
-                    look(*args)
+                    look(log, *args)
                     return
                 with torch.no_grad():
-                    look(*args)
+                    look(log, *args)
         except Exception:  # what cannot be read
-            return
+            log.lost += 1
 
     return hook
 
@@ -102,6 +103,7 @@ class Log:
         self.starts: list[Any] = []
         self.given: list[bool] = []
         self.stopped_at: int | None = None  # what was begun and not left
+        self.lost = 0  # looks that failed
         self._begin(roots, gradient)
         self.start = dict(self.pending)
 
@@ -255,7 +257,10 @@ class Log:
         steps = tuple(map(self._step, self.steps))
         starts = tuple(map(self.summaries.of, self.starts))
         stopped_at = self.stopped_at if error else None
-        return Trace(self.graph, self.after, steps, error, stopped_at, starts, tuple(self.given))
+        given = tuple(self.given)
+        return Trace(
+            self.graph, self.after, steps, error, stopped_at, starts, given, lost=self.lost
+        )
 
     def _step(self, raw: Raw) -> Step:
         of = self.summaries.of

@@ -18,6 +18,7 @@ from autograd_graphs.looking.torch_private import is_list, mro, type_name
 from autograd_graphs.looking.variable_names import caller
 from autograd_graphs.recording.hooks import Gradients, Log
 from autograd_graphs.recording.recorded import remember
+from autograd_graphs.recording.torch_formulas import demand_formulas
 from autograd_graphs.recording.trace import Trace
 from autograd_graphs.text import visible
 
@@ -43,11 +44,13 @@ def record(
     over a million, by shape. `show(loss, color="grad")` finds the trace as long as the loss lives.
     What torch raises is raised; the steps before it are in the exception's `trace`. Three common
     errors are raised in plainer words. In a notebook no frame of this package is shown. Raises
-    TypeError for anything that is not a tensor.
+    TypeError for anything that is not a tensor, and ImportError where PyYAML is missing, before
+    anything is run.
     """
     roots = tuple(loss) if is_list(loss) else (loss,)
     for thing in roots:
         demand_tensor(thing)
+    demand_formulas()
     log = Log(roots, names_in_reach(caller(), names), gradient)
     program = program_of(caller(), log.graph, log.walk.met)
     try:

@@ -8,7 +8,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from autograd_graphs.looking.refusals import short
+
 _ARGUMENT = re.compile(r"(Tensor(?:\([^)]*\))?(?:\[\d*\])?\??)\s+(\w+)")
+
+
+def demand_formulas() -> None:
+    """Read torch's file, before a backward that tells by it. Raises ImportError without PyYAML."""
+    _table()
 
 
 def formulas(operation: str) -> dict[str, str]:
@@ -23,8 +30,14 @@ def formulas(operation: str) -> dict[str, str]:
 @cache
 def _table() -> dict[str, dict[str, str]]:
     """Read the file once; classes are numbered in its order, as torch's generator does it."""
-    import yaml  # costly, and needed here alone
-
+    try:
+        import yaml  # costly, and needed here alone
+    except ImportError as error:
+        missing = (
+            "PyYAML is not installed, and torch's own formulas are read with it. Nothing was run: "
+            "every .grad is as it was. Try: pip install pyyaml"
+        )
+        raise short(ImportError(missing, name=error.name)) from None
     path = files("torchgen") / "packaged" / "autograd" / "derivatives.yaml"
     text = path.read_text(encoding="utf-8")
     table, count = {}, Counter()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograd_graphs.data import Gradient, Graph, Node, Program
+from autograd_graphs.data import Gradient, Graph, Node, Program, counted
 from autograd_graphs.text import short_number, visible
 
 LONGEST = 60  # characters of a formula in a sentence
@@ -139,7 +139,7 @@ class Trace:
     `error` is the first line of what stopped it, or empty, `stopped_at` the node that was at work
     then, where it is known. `starts` has what entered each root, `given` whether that was given to
     backward(), which else puts the 1 in by itself. `program` are the source lines that made the
-    graph, where they were found.
+    graph, where they were found. `lost` counts what could not be read while it ran.
     """
 
     graph: Graph
@@ -150,6 +150,7 @@ class Trace:
     starts: tuple[Gradient | None, ...] = ()
     given: tuple[bool, ...] = ()
     program: Program | None = field(default=None, compare=False)
+    lost: int = 0
 
     def save(self, path: str | Path) -> Path:
         """Write one .html page that plays these steps, with no kernel; returns the path."""
@@ -161,12 +162,22 @@ class Trace:
         name = title(self.graph.nodes[step.node])
         return f"step {number + 1} of {len(self.steps)}: {name}: {action(step)}"
 
+    @property
+    def not_read(self) -> str:
+        """Say that steps ran that are not told; empty where all are."""
+        if not self.lost:
+            return ""
+        places = counted(self.lost, "place")
+        return f"At {places} this backward couldn't be read: what is missing ran all the same."
+
     def __str__(self) -> str:
         lines = list(map(self.sentence, range(len(self.steps))))
         if self.error:
             lines.append(f"stopped: {self.error}")
         if self.graph.left_out:
             lines.append(self.graph.left_out)
+        if self.not_read:
+            lines.append(self.not_read)
         return "\n".join(lines) or "no step: nothing was differentiated"
 
 

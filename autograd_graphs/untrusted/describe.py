@@ -1,6 +1,6 @@
 """Say in a few words what an answer is, without calling its `repr` or any code of its own."""
 
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 
 import torch
 
@@ -28,6 +28,8 @@ def _describe(answer: object) -> str:
         return f"the class {type_name(answer)}"
     if is_a(answer, *_FUNCTIONS):
         return f"the function {visible(str.__str__(answer.__name__), 60)}"
+    if is_a(answer, MethodType):
+        return f"the method {visible(str.__str__(answer.__name__), 60)}"
     if is_a(answer, str):
         return f"the text {show(str.__getitem__(answer, slice(61)))}"
     if answer is None or is_a(answer, bool):

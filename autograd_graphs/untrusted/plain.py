@@ -68,7 +68,7 @@ def _tensor(value: torch.Tensor, depth: int, room: list[int]) -> object:
     try:
         with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
             _fits(value.numel(), room)
-            dense = value.detach()
+            dense = value.detach().clone()  # functorch's zeros have no memory until then
             if value.layout != torch.strided:
                 dense = dense.to_dense()
             return _plain(dense.cpu().tolist(), depth, room)

@@ -1,6 +1,7 @@
 """Run somebody else's code, and put back what it changed in torch, random states and output."""
 
 import contextlib
+import gc
 import io
 import random
 import sys
@@ -59,7 +60,7 @@ def guarded(function: Callable, *args: object, heard: Heard | None = None) -> ob
 @contextlib.contextmanager
 def undisturbed(heard: Heard | None = None) -> Iterator[None]:
     """Drop output, but for what is printed to `heard`, and warnings inside the block; put grad
-    mode, dtype, random states and filters back after it.
+    mode, all of _STATES, random states and filters back after it.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
@@ -67,23 +68,86 @@ def undisturbed(heard: Heard | None = None) -> Iterator[None]:
         stack.enter_context(contextlib.redirect_stdout(heard or Heard(0)))
         stack.enter_context(contextlib.redirect_stderr(Heard(0)))
         stack.enter_context(_same_random_states())
-        stack.enter_context(_same_modes())
+        for state in _STATES:
+            stack.enter_context(_same(*state))
+        # inference_mode(False) also turns gradients on, and at the end puts both back as they were.
+        stack.enter_context(torch.inference_mode(False))
         yield
 
 
 @contextlib.contextmanager
-def _same_modes() -> Iterator[None]:
-    dtype, device = torch.get_default_dtype(), torch.get_default_device()
-    anomaly = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
+def _same(ask: Callable, put: Callable, inside: object = None) -> Iterator[None]:
+    """Put a state back after the block; within it, it is `inside`, or as it was where that is None."""
+    before = ask()
+    if inside is not None and before != inside:
+        put(inside)
     try:
-        # inference_mode(False) also turns gradients on, and at the end puts both back as they were.
-        with torch.inference_mode(False):
-            yield
+        yield
     finally:
-        torch.set_default_dtype(dtype)
-        if torch.get_default_device() != device:
-            torch.set_default_device(None if device.type == "cpu" else device)
-        torch.autograd.set_detect_anomaly(*anomaly)
+        if ask() != before:
+            put(before)
+
+
+def _set_device(device: torch.device) -> None:
+    torch.set_default_device(None if device.type == "cpu" else device)
+
+
+def _saved_tensors_hooks() -> list:
+    """Return the hooks on saved tensors that are on now, the innermost first."""
+    hooks = []
+    while (top := torch._C._autograd._top_saved_tensors_default_hooks(True)) is not None:
+        torch._C._autograd._pop_saved_tensors_default_hooks()
+        hooks.append(top)
+    for pack, unpack in reversed(hooks):
+        torch._C._autograd._push_saved_tensors_default_hooks(pack, unpack)
+    return hooks
+
+
+def _set_saved_tensors_hooks(hooks: list) -> None:
+    for _ in _saved_tensors_hooks():
+        torch._C._autograd._pop_saved_tensors_default_hooks()
+    for pack, unpack in reversed(hooks):
+        torch._C._autograd._push_saved_tensors_default_hooks(pack, unpack)
+
+
+_OF_ALL_MODULES = [  # where the hooks on all modules are, each kind in a dict of its own
+    hooks
+    for name, hooks in vars(torch.nn.modules.module).items()
+    if name.startswith("_global_") and isinstance(hooks, dict)
+]
+
+
+def _module_hooks() -> list[dict]:
+    return [dict(hooks) for hooks in _OF_ALL_MODULES]
+
+
+def _set_module_hooks(before: list[dict]) -> None:
+    for hooks, kept in zip(_OF_ALL_MODULES, before, strict=True):
+        hooks.clear()
+        hooks.update(kept)
+
+
+# What code may leave changed: what asks for it, what sets it, and what it is for the code that runs.
+_STATES: tuple[tuple, ...] = (
+    (_saved_tensors_hooks, _set_saved_tensors_hooks, []),
+    (_module_hooks, _set_module_hooks, [{}] * len(_OF_ALL_MODULES)),
+    (torch.get_default_device, _set_device, torch.device("cpu")),
+    (torch.get_default_dtype, torch.set_default_dtype),
+    (
+        lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
+        lambda anomaly: torch.autograd.set_detect_anomaly(*anomaly),
+    ),
+    (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
+    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    (
+        lambda: torch.is_autocast_enabled("cpu"),
+        lambda is_on: torch.set_autocast_enabled("cpu", is_on),
+        False,
+    ),
+    (torch.get_num_threads, torch.set_num_threads),
+    (sys.getrecursionlimit, sys.setrecursionlimit),
+    (gc.isenabled, lambda is_on: gc.enable() if is_on else gc.disable()),
+)
 
 
 @contextlib.contextmanager

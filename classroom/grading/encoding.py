@@ -10,6 +10,7 @@ from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.functions import Ours, is_stub
+from helpers.exercises.values import opened
 
 
 def taken(answer, reader=None):
@@ -31,7 +32,7 @@ def _plain(answer):
     """Return an answer as plain values; of a dict also the keys, which some readers want."""
     if is_a(answer, dict):
         return {plain(key): plain(value) for key, value in dict.items(answer)}
-    return plain(answer)
+    return opened(answer)
 
 
 def written(value):

@@ -9,7 +9,12 @@ from html import escape, unescape
 from pathlib import Path
 
 from nbconvert.filters import ansi2html
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters.markdown_mistune import (
+    BlockParser,
+    InlineParser,
+    IPythonRenderer,
+    MarkdownWithMath,
+)
 from nbformat import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -49,7 +54,9 @@ class CellRenderer:
     def text(self, source: str) -> str:
         """Return Markdown, made safe before, as HTML."""
         renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
-        html = ticked(led_to_pages(MarkdownWithMath(renderer=renderer).render(source)))
+        # Parsers of Markdown alone: formulas are MathML by now, so a dollar that is left is money.
+        reader = MarkdownWithMath(renderer, BlockParser(), InlineParser())
+        html = ticked(led_to_pages(reader.render(source)))
         if self.trust:
             return with_pictures(html, self.folder) + note(html)
         return clean(html, lambda address: embedded(address, self.folder), rendered=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import unescape
 from html.parser import HTMLParser
 
 import nh3
 from pygments.token import STANDARD_TYPES
 
+from course.publishing.addresses import in_words
 from course.publishing.cell_colours import CELLS, safe_style
 from helpers.answers import STYLES
 
@@ -40,6 +42,9 @@ COLOUR = re.compile(r"[a-zA-Z]+|#[0-9a-fA-F]{3,8}")
 STYLED = {tag: ATTRIBUTES.get(tag, set()) | {"style"} for tag in ("div", "b", *CELLS)}
 UNSEEN = "class id style target rel halign valign cellpadding cellspacing scoped type"
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
+IMAGE = re.compile(r"""<img((?:\s+[\w-]+="[^"]*")*)\s*/?>""")
+NAMED = re.compile(r'''([\w-]+)="([^"]*)"''')
+LOST = "lost:"  # before the address of a picture that is not shown
 LINK = re.compile(r"(https?:|mailto:|#|[^:]*\Z)", re.IGNORECASE)
 
 
@@ -53,8 +58,10 @@ def clean(html: str, picture: Callable[[str], str | None] | None = None, *, rend
     def kept(tag: str, name: str, value: str) -> str | None:
         if tag == "img" and name == "src":
             if picture and not PICTURE.match(value):
-                return picture(value)
-            is_safe = PICTURE.match(value) or local(value)
+                return picture(value) or LOST + value
+            if not (PICTURE.match(value) or local(value)):
+                return LOST + value
+            is_safe = True
         elif name == "href":
             is_safe = LINK.match(value.strip())
         elif name == "style" and tag in CELLS and value not in STYLES:
@@ -65,7 +72,7 @@ def clean(html: str, picture: Callable[[str], str | None] | None = None, *, rend
             is_safe = name != "mathcolor" or COLOUR.fullmatch(value)
         return value if is_safe else None
 
-    return nh3.clean(
+    cleaned = nh3.clean(
         html,
         tags=TAGS,
         attributes=ATTRIBUTES | STYLED,
@@ -75,6 +82,16 @@ def clean(html: str, picture: Callable[[str], str | None] | None = None, *, rend
         allowed_classes={"table": {"dataframe"}} | (COLOURS if rendered else {}),
         link_rel=None,
     )
+    return IMAGE.sub(told, cleaned)
+
+
+def told(image: re.Match) -> str:
+    """Return an <img> as it is, or where its picture is lost what it says of itself, and why."""
+    written = dict(NAMED.findall(image[1]))
+    address = unescape(written.get("src", f"{LOST}file:"))
+    if not address.startswith(LOST):
+        return image[0]
+    return in_words(unescape(written.get("alt", "")), address.removeprefix(LOST))
 
 
 def local(address: str) -> bool:

@@ -20,13 +20,12 @@ NO_NOTES = "<p>No notes on this slide.</p>"
 def plain_slides(cells: Cells, renderer: CellRenderer, name: str) -> list[Slide]:
     """Return the slides of a notebook called `name`; a title is carried on until the next heading."""
     cells = [cell for cell in cells if slide_type(cell) != "skip" and "asks" not in cell.metadata]
-    if not any(map(slide_type, cells)):
+    if not any(slide_type(cell) in BEGINS for cell in cells):
         cells = portioned(cells)
     made: list[Slide] = []
     title, times = renderer.line(name), 0
     for group in grouped(cells):
-        headings = [split_heading(cell)[0] for cell in of_room(group)]
-        heading = next(filter(None, headings), "")
+        heading, _ = split_heading(of_room(group)[0])
         times += 1
         if heading:
             title, times = renderer.line(heading), 1

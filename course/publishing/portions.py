@@ -1,4 +1,6 @@
-"""Cut a notebook without slide types into slides: at headings, and where one is full by a guess."""
+"""Cut a notebook in which no cell begins a slide into slides: at headings, and where one is full by
+a guess.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +24,23 @@ REFERENCE = re.compile(r"^ {0,3}\[[^\]\n]+\]:.*$", re.MULTILINE)
 
 
 def portioned(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """Return the cells with slide types: text cells cut where a slide ends within them."""
+    """Return the cells with slide types: text cells cut where a slide ends within them. Notes and
+    fragments stay what they are.
+    """
     made: list[NotebookNode] = []
     for cell in cells:
         made += cut(cell)
     filled = 0.0
     for cell in made:
+        if cell.metadata.slideshow.slide_type == "notes":
+            continue
         lines = lines_of(cell)
         if cell.cell_type == "markdown" and TITLE.match(cell.source):
             kind, filled = "slide", 0.0
         elif filled > ALONE and filled + lines > ROOM:
             kind, filled = "subslide", 0.0
         else:
-            kind = ""
+            kind = cell.metadata.slideshow.slide_type
         cell.metadata.slideshow.slide_type = kind
         filled += lines
     return made
@@ -42,7 +48,7 @@ def portioned(cells: list[NotebookNode]) -> list[NotebookNode]:
 
 def cut(cell: NotebookNode) -> list[NotebookNode]:
     """Return a text cell in pieces: at headings, and between blocks where a slide is full."""
-    if cell.cell_type != "markdown":
+    if cell.cell_type != "markdown" or cell.metadata.get("slideshow", {}).get("slide_type"):
         return [cell]
     references = REFERENCE.findall(cell.source)
     pieces: list[str] = []

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from nbformat import NotebookNode
 
 from course.publishing import rounds
+from course.publishing.addresses import is_elsewhere, not_held
 from course.publishing.network import missing
-from course.publishing.prepare import trusted_html
+from course.publishing.prepare import pasted, trusted_html
 from course.publishing.source import not_run
 from course.publishing.terminal import plain
 from course.publishing.tex import Macros
@@ -31,8 +34,7 @@ def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str
         sentences.append(f"{len(formulas) - MOST} more formulas are shown as they were written.")
     names = places(notebook)
     for cell in notebook.cells:
-        lacks = missing(trusted(cell)) if trust else ""
-        if lacks:
+        for lacks in not_in_file(cell, path.parent, trust):
             sentences.append(f"{names[cell.id]}: {lacks}")
     for cell in notebook.cells:
         errors = [out.ename for out in cell.get("outputs", []) if out.output_type == "error"]
@@ -40,6 +42,24 @@ def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str
             kind = plain(errors[0])[:40]
             sentences.append(f"{names[cell.id]} ended in {kind}: its error is shown as it is.")
     return sentences
+
+
+def not_in_file(cell: NotebookNode, folder: Path, trust: bool) -> Iterator[str]:
+    """Yield a sentence on what trusted HTML asks other machines for, and on each picture of a text
+    cell that is not there.
+    """
+    if trust and (lacks := missing(trusted(cell))):
+        yield lacks
+    if cell.cell_type != "markdown":
+        return
+    source = pasted(cell.source, cell.get("attachments", {}))
+    for address in not_held(MarkdownIt("commonmark").render(source), folder):
+        named = plain(unquote(address))[:80]
+        if not is_elsewhere(address):
+            yield f"the picture {named} wasn't found beside it, so its description is shown instead."
+        elif not trust:  # else `missing` says so
+            why = "is on another machine, so its description is shown instead"
+            yield f"the picture {named} {why}. Save it beside the notebook."
 
 
 def trusted(cell: NotebookNode) -> str:

@@ -19,6 +19,8 @@ HEADING = re.compile(r"^#{1,6}\s+(.+)$", re.M)
 SIGNS = re.compile(r"`+([^`]+)`+|\*|(?<!\w)_|_(?!\w)|<[^>]*>")
 GIVE = "Give a file that ends in .ipynb."
 LONGEST = 80  # characters
+ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+EMPTY = {"metadata": {}, "source": "", "outputs": [], "data": {}, "text": "", "traceback": []}
 RUN = "Run all its cells, save it, and publish it again."
 
 
@@ -74,7 +76,7 @@ def text_of(path: Path) -> str:
     if os.path.isdir(path):  # says no where there can be no such name
         raise Unpublishable(f"{path} is a folder. {GIVE}")
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
     except FileNotFoundError:
         where = "Look at the spelling, and at the folder that you are in."
         raise Unpublishable(f"There is no file {path}. {where}") from None
@@ -87,9 +89,9 @@ def text_of(path: Path) -> str:
 def parsed(path: Path, text: str) -> NotebookNode:
     """Return the notebook that a text holds, in today's format. Raises Unpublishable."""
     try:
-        data = json.loads(text)
         # Half a character has no bytes.
-        text = json.dumps(data, ensure_ascii=False).encode(errors="replace").decode()
+        text = json.dumps(json.loads(text), ensure_ascii=False).encode(errors="replace").decode()
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
         where = "too deep, or too large a number"
         if isinstance(error, json.JSONDecodeError):
@@ -100,13 +102,53 @@ def parsed(path: Path, text: str) -> NotebookNode:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of notebooks whose cells have no id yet
-            notebook = nbformat.reads(text, as_version=4)
+            if data["nbformat"] != 4:
+                data = nbformat.reads(text, as_version=4)
+                for cell in data.cells:
+                    cell.pop("id", None)  # it was drawn by lot
+            notebook = nbformat.reads(json.dumps(completed(data)), as_version=4)
             nbformat.validate(notebook)
     except Exception as error:  # an old or broken notebook fails in many ways while it is converted
         mended = "Open it in JupyterLab, save it, and publish it again."
         why = f"{path} is a broken notebook ({reason(error)}). {mended}"
         raise Unpublishable(why) from None
     return notebook
+
+
+def completed(notebook: dict) -> dict:
+    """Return a notebook of any format 4 as one of 4.5: each cell has an id of its own, the same
+    whenever the file is read, and nothing is null.
+    """
+    cells, names = [], set()
+    minor = max(5, notebook.get("nbformat_minor") or 5)
+    for number, cell in enumerate(notebook["cells"], start=1):
+        made = without_nulls(cell)
+        name = made.get("id")
+        if type(name) is not str or not ID.fullmatch(name) or name in names:
+            name = f"cell-{number}"
+        while name in names:
+            name += "-"
+        names.add(name)
+        made["id"] = name
+        if "outputs" in made:
+            made["outputs"] = list(map(without_nulls, made["outputs"]))
+        cells.append(made)
+    return {**without_nulls(notebook), "nbformat": 4, "nbformat_minor": minor, "cells": cells}
+
+
+def without_nulls(thing: dict) -> dict:
+    """Return a notebook, a cell or an output without fields that are null; those that it must have
+    are empty instead.
+    """
+    made = {}
+    for name, value in thing.items():
+        if value is None and name in EMPTY:
+            made[name] = EMPTY[name]
+        elif name in ("metadata", "data"):
+            made[name] = {key: one for key, one in value.items() if one is not None}
+        elif value is not None or name == "execution_count":
+            made[name] = value
+    return made
 
 
 def title_of(notebook: NotebookNode) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from html import escape
+from urllib.parse import quote
 
 from markdown_it import MarkdownIt
 
@@ -19,6 +20,8 @@ from course.publishing.tex import Macros, Unread
 
 ATTRIBUTE = r"""\s+[A-Za-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?"""
 LINE = r"(?!\n[ \t>]*\n)"  # a formula ends where a paragraph does
+CODE = re.compile(rf"(?<![\\`])(`+)(?!`)(?:{LINE}.)+?(?<!`)\1(?!`)", re.DOTALL)
+DOLLAR = "\ufdd0"  # stands for one in code; Unicode gives this number to no sign
 PIECES = re.compile(
     rf"""\\\\(?P<round>\((?P<curved>(?:{LINE}.)+?)\\\\\))
     |\\\\(?P<square>\[(?P<bracketed>(?:{LINE}.)+?)\\\\\])
@@ -27,6 +30,7 @@ PIECES = re.compile(
     |(?P<code>(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))
     |(?P<block>\$\$(?P<shown>(?:\\.|[^$\\]|\$(?!\$))+?)\$\$)
     |(?P<inline>\$(?P<small>(?=[^\s$])(?:{LINE}(?:\\.|[^$\\]))*?(?<!\s))\$(?!\d))
+    |(?P<target>\]\(\s*<(?P<address>[^<>\n]*)>)
     |(?P<link><(?:https?://|mailto:)[^\s<>]*>)
     |(?P<tag></?(?P<name>[A-Za-z][A-Za-z0-9-]*)(?:{ATTRIBUTE})*\s*/?>)
     |(?P<comment><!--.*?-->)
@@ -40,6 +44,7 @@ MATH = {
     "block": ("shown", "block"),
     "inline": ("small", "inline"),
 }  # which group holds the formula, and how it is set
+IN_ADDRESS = "%/:?#&=@+,;~"  # what an address keeps as it is written
 BOX = '<input class="task-list-item-checkbox" type="checkbox" disabled'
 SPECIAL = re.compile(r"[*_`\[\]|\\~$#{}:!]")
 VOID = {"br", "hr", "img", "col"}
@@ -79,11 +84,14 @@ def words(text: str, macros: Macros, unread: list[str] | None, trust: bool = Fal
             return mathml(tex, MATH[kind][1], macros, unread)
         if trust or kind in ("escape", "code", "link"):
             return piece[0]
+        if kind == "target":  # the address of a link or picture, in <> as it has spaces
+            return f"]({quote(piece['address'], safe=IN_ADDRESS)}"
         if kind == "tag":
             return tag(piece[0], piece["name"].lower())
         return {"comment": "", "open": "&lt;"}[kind]
 
-    return PIECES.sub(safe, DIRECTIVE.sub(r"\\\1\2", text))
+    text = CODE.sub(lambda code: code[0].replace("$", DOLLAR), DIRECTIVE.sub(r"\\\1\2", text))
+    return PIECES.sub(safe, text).replace(DOLLAR, "$")
 
 
 def tag(written: str, name: str) -> str:
@@ -92,8 +100,9 @@ def tag(written: str, name: str) -> str:
         return f"</{name}>" if clean(f"<{name}></{name}>") or name in PARTS else escape(written)
     if name in PARTS:
         return f"<{name}>"
-    end = "" if name in VOID else f"</{name}>"
-    start = re.match(r"<[^>]*>", clean(written + end))
+    if name in VOID:
+        return clean(written) or escape(written)
+    start = re.match(r"<[^>]*>", clean(f"{written}</{name}>"))
     return start[0] if start else escape(written)
 
 

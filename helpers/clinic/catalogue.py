@@ -32,9 +32,9 @@ class Symptom:
     """Hold what one sees: an "error" or "warning" with its message, or a "silent" one in our words.
 
     `look` is the state of those saved tensors that tell more: "freed", "modified", or "" where none
-    do. `source` is who says so of a symptom that no snippet shows without a GPU, else "". `typed`
-    are words that people type who look for it; nobody is shown them. `case` names a program in the
-    clinic that shows it, else "".
+    do. `source` is a sentence that says who knows of a symptom that no snippet shows without a GPU,
+    else "". `typed` are words that people type who look for it; nobody is shown them. `case` names a
+    program in the clinic that shows it, else "".
     """
 
     kind: str
@@ -47,11 +47,6 @@ class Symptom:
     also: tuple[str, ...] = ()
     typed: str = ""
     case: str = ""
-
-    @property
-    def mark(self) -> str:
-        """Return the sentence that says on what the entry rests if not on a run; else ""."""
-        return f"By documentation, not by a run: {self.source}." if self.source else ""
 
     def parts(self, types: tuple[str, ...]) -> tuple[str, ...]:
         """Return the parts of messages by which it is known in an error of one of some types."""

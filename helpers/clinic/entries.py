@@ -106,8 +106,8 @@ def _symptom(symptom: Symptom) -> Entry:
     if symptom.kind != "silent":
         text = f"**{symptom.type}.** {text}"
         older = [f"`{message}`" for message in symptom.also]
-    if symptom.mark:
-        text += f" *{literal(symptom.mark)}*"
+    if symptom.source:
+        text += f" *{literal(symptom.source)}*"
     text += f"{_also(older)}\n\n" + "\n".join(map(_cause, symptom.causes))
     if symptom.case:
         place = f"clinic.ipynb#cell-id=case-{symptom.case}"

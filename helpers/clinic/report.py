@@ -276,7 +276,7 @@ def _page(symptom: Symptom, hint: str, seen: list[str]) -> list[str]:
 
 
 def _means(symptom: Symptom) -> str:
-    return f"What it means: {symptom.means} {symptom.mark}".rstrip()
+    return f"What it means: {symptom.means} {symptom.source}".rstrip()
 
 
 def _advice(symptom: Symptom) -> list[str]:

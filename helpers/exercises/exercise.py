@@ -63,7 +63,8 @@ class Exercise:
 
     def __post_init__(self) -> None:
         if self.quantities is not None:
-            reader = number() if len(self.quantities.places) == 1 else numbers()
+            names = [place.name.strip("`") for place in self.quantities.places]
+            reader = number() if len(names) == 1 else numbers(*names)
             object.__setattr__(self, "reader", self.reader or reader)
             object.__setattr__(self, "solution", self.solution or self.quantities.code)
         if self.truth is None:

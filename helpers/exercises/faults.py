@@ -30,19 +30,41 @@ _LAST = (
     "That is where it shows. The cause is an earlier line: which one leads to what you see there?"
 )
 _NONE = "The program has no such line. The number of each line stands behind it."
+_BEFORE = re.compile(r"^(?:\s|[#(.]|it is|the|lines?|number|no|nr|l(?=[\s.\d]))+", re.IGNORECASE)
+_AT_ITS_END = re.compile(r"#\s*\d+\s*$")
 
 
-def _line(answer: object) -> tuple[float | None]:
-    value = values.single(plain(answer))
-    if is_a(value, str):
-        value = value.casefold().replace("line", "").strip(" #")
-    line = values.number(value)
-    if line is not None and line % 1:
-        raise NotRead("a line has a whole number")
-    return (line,)
+def line_of(program: list[str]) -> Reader:
+    """Read which line of a program is meant: its number, or what it says."""
+    lines = list(map(_without_spaces, program))
+
+    def read(answer: object) -> tuple[float | None]:
+        value = values.single(values.opened(answer))
+        line = values.number(_meant(value, lines) if is_a(value, str) else value)
+        if line is not None and line % 1:
+            raise NotRead("a line has a whole number")
+        return (line,)
+
+    return Reader("the number of a line, such as 3", read)
 
 
-READER = Reader("the number of a line, such as 3", _line)
+def _meant(text: str, lines: list[str]) -> object:
+    """Return the number of the line that a text quotes or names, or else what it says of it."""
+    quoted = _without_spaces(text)
+    if lines.count(quoted) > 1:
+        raise NotRead("more than one line says that: give its number")
+    if quoted in lines:
+        return lines.index(quoted) + 1
+    said = _BEFORE.sub("", text)
+    number, rest = re.fullmatch(r"(\d*)[\s:.,)–—-]*(.*)", said, re.DOTALL).groups()
+    if number and _without_spaces(rest) in ("", *lines[int(number) - 1 : int(number)]):
+        return int(number)
+    return said
+
+
+def _without_spaces(line: str) -> str:
+    """Return a line without spaces, and without its number behind it."""
+    return re.sub(r"\s", "", _AT_ITS_END.sub("", line))
 
 
 @dataclass(frozen=True)
@@ -93,6 +115,7 @@ class Faults:
                 _LAST: lambda seen, _: seen == (count,),
                 _NONE: lambda seen, _: not 0 < seen[0] <= count,
             },
+            "reader": line_of(broken),
             "shown": _numbered(broken),
             "solution": f"# Line {line} should be: {right[line - 1].strip()}\nanswer = {line}",
         }
@@ -101,9 +124,7 @@ class Faults:
         """Return the fields of the exercise in the lesson: the first program, with its first fault."""
         program = self.programs[0]
         line = next(iter(program.wrong))
-        return {"reader": READER, "vary": self.vary} | self.of(
-            program, line, program.wrong[line][0], numbers
-        )
+        return {"vary": self.vary} | self.of(program, line, program.wrong[line][0], numbers)
 
 
 def does_harm(right: list[str], broken: list[str], shows: str) -> bool:

@@ -1,11 +1,11 @@
-"""Hold the kinds of answer: each says what it wants, and reads what one may write; no torch."""
+"""Hold the kinds of answer: each says what it wants, and reads what one may write."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograd_graphs.text import visible
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from autograd_graphs.untrusted.plain import NotRead, is_a
 from helpers.exercises import values
 
 
@@ -29,30 +29,44 @@ class Reader:
 
 def number() -> Reader:
     """Read one number: an int, a float, a text, a tensor, list or dict of one; None stays None."""
-
-    def read(answer: object) -> float | None:
-        inside = tuple(dict.values(answer)) if is_a(answer, dict) else answer
-        return values.number(values.single(plain(inside)))
-
-    return Reader("a number such as 2.5", read)
+    return Reader("a number such as 2.5", lambda answer: values.number(_single(answer)))
 
 
-def numbers() -> Reader:
-    """Read numbers in order: a list, a tensor or array (flattened), a text; None stays None."""
+def _single(answer: object) -> object:
+    return values.single(values.opened(answer))
+
+
+def numbers(*names: str) -> Reader:
+    """Read numbers in order: a list, a tensor or array (flattened), a text, a dict; None stays None.
+    Where each has its own of these `names`, they may come in any order.
+    """
 
     def read(answer: object) -> tuple:
-        value = plain(answer)
+        value = values.opened(answer)
         if is_a(value, frozenset):
             raise NotRead("a set has no order")
-        return values.items(value, values.number)
+        found = values.items(value, values.number)
+        given = _names(answer)
+        if len(found) == len(given) and sorted(given) == sorted(names):
+            return tuple(found[given.index(name)] for name in names)
+        return found
 
     return Reader("a list of numbers in order, such as [2.0, 3.0]", read)
+
+
+def _names(answer: object) -> list[str]:
+    """Return the names that a dict or a text gives to its values."""
+    if is_a(answer, dict):
+        return list(map(str, dict.keys(answer)))
+    if is_a(answer, str):
+        return [name for name, _ in values.named(answer)]
+    return []
 
 
 def choice(*options: str) -> Reader:
     """Read one of `options`, in any case, in parentheses or not; its text may stand behind it."""
     wants = "one of " + ", ".join(f'"{option}"' for option in options)
-    return Reader(wants, lambda answer: values.option(values.single(plain(answer)), options))
+    return Reader(wants, lambda answer: values.option(_single(answer), options))
 
 
 def chosen(answer: object) -> object:
@@ -77,7 +91,7 @@ def letters(allowed: str) -> Reader:
     wants = f'the letters of those that are meant, such as ["{allowed[0]}", "{allowed[1]}"]'
 
     def read(answer: object) -> frozenset:
-        spoken = values.items(_spaced(plain(chosen(answer))), values.word)
+        spoken = values.items(_spaced(values.opened(chosen(answer))), values.word)
         return frozenset("".join(map(apart, spoken)))
 
     def apart(word: str) -> str:

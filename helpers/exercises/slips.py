@@ -4,6 +4,8 @@ import dis
 import inspect
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
+import torch
+
 from autograd_graphs.data import counted
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
@@ -39,9 +41,14 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
     """
     if not callable(answer):
         return _called_too_early(answer)
+    if any(map(_is_in_a_tuple, runs, own_runs)):
+        return (
+            "You return a tuple with the tensor in it. `torch.autograd.grad` gives a tuple, with one"
+            " gradient for each input. Take yours out: `(g,) = …`."
+        )
     if any(is_a(run.returned, Failed) for run in runs):
         return _of_an_error(answer, runs)
-    wants_a_return = all(_first(run.returned) is not None for run in own_runs)
+    wants_a_return = any(_first(run.returned) is not None for run in own_runs)
     if wants_a_return and is_a(answer, FunctionType) and not returns(answer):
         return (
             "Your function returns nothing. Give back what it made: write"
@@ -49,11 +56,23 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
         )
     if any(callable(run.returned) for run in own_runs):
         return ""  # a method is as good as any function: handle.remove
+    return _of_a_method(runs)
+
+
+def _of_a_method(runs: list[Run]) -> str:
     for run in runs:
         for part in parts(run.returned):
             if is_method(part):
                 return _not_called(part, "Your function returns")
     return ""
+
+
+def _is_in_a_tuple(run: Run, own: Run) -> bool:
+    """Tell whether one tensor in a tuple came back where a tensor is right."""
+    returned = run.returned
+    return (
+        is_a(own.returned, torch.Tensor) and is_a(returned, tuple) and tuple.__len__(returned) == 1
+    )
 
 
 def _of_an_error(answer: object, runs: list[Run]) -> str:

@@ -15,7 +15,7 @@ from helpers.answers import code
 from helpers.exercises.functions import Run, inputs_of
 from helpers.exercises.readers import Reader
 from helpers.exercises.typed import typed
-from helpers.exercises.values import same
+from helpers.exercises.values import same, single
 
 _NOTHING = object()
 MOST_PARTS = 3  # parts of an outcome that are set out
@@ -23,7 +23,8 @@ LONGEST = 320  # characters of one line
 
 
 def of_a_value(answer: object, reading: object, truth: object, reveal: bool) -> list[str]:
-    return [row("your answer", describe(answer)), row("expected", expected(truth, reveal, reading))]
+    wanted = show(single(truth)) if reveal else expected(truth, seen=reading)
+    return [row("your answer", describe(answer)), row("expected", wanted)]
 
 
 def of_a_case(

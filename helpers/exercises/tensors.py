@@ -22,6 +22,20 @@ def readable(value: object) -> object:
         return describe(value)
 
 
+NOT_A_TENSOR, SEVERAL = "no tensor", "several numbers"
+NO_TENSOR = (
+    "You don't return a tensor. `.item()` and `.tolist()` give plain numbers, and backward can't"
+    " start from those."
+)
+
+
+def no_loss(returned: object) -> str:
+    """Say why backward can't start from what a function returned; "" where it is one number."""
+    if not is_a(returned, torch.Tensor):
+        return NOT_A_TENSOR
+    return "" if returned.numel() == 1 else SEVERAL
+
+
 _given: list[tuple[torch.Tensor, tuple]] = []  # the tensors of the case that runs, as they came in
 
 

@@ -1,17 +1,23 @@
-"""Turn plain values into the one form that a kind of answer compares, and compare; knows no torch."""
+"""Turn an answer into the one form that its kind compares, and compare."""
 
 import math
 import re
 from collections.abc import Callable
+from itertools import islice
+from types import GeneratorType
 
-from autograd_graphs.untrusted.plain import NotRead, is_a
+from autograd_graphs.untrusted.plain import MOST, NotRead, is_a, plain
+from autograd_graphs.untrusted.sandbox import Failed, guarded
 
+_VIEWS = type({}.keys()), type({}.values())
+_READ_ONCE = GeneratorType, map, filter, zip
 _LETTER = re.compile(r"\s*\(?([a-z])(?:\)|[.:](?=\s|$))")
 _PRINTED = re.compile(  # what torch prints around the numbers of a tensor
     r"Parameter containing:|,\s*(?:requires_grad=\w+|grad_fn=<[^>]*>|dtype=[\w.]+|device='[^']*')"
     r"|\b(?:torch\.)?tensor(?=\()|^\s*>>>|^\s*Out\[\d+\]:"
 )
-_ASSIGNED = re.compile(r"^\s*[\w.]+\s*==?\s*(?=\S)")
+_NAME = re.compile(r"['\"`]?\b([a-z_][\w.\[\]]*)['\"`]?\s*(?:==?|:)\s*(?=\S)", re.IGNORECASE)
+_BEGINS = re.compile(r"^\s*(?:it|that|the answer)(?: is|'s)\s+", re.IGNORECASE)
 _COUNTED = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?)\s*[a-z]+", re.IGNORECASE)
 _SPOKEN = "zero one two three four five six seven eight nine ten eleven twelve"
 
@@ -21,21 +27,52 @@ def as_tuple(value: object) -> tuple:
     return value if is_a(value, tuple) else (value,)
 
 
+def listed(answer: object) -> object:
+    """Return the values of a dict, what a view of one holds, and what a generator, `map`, `filter` or
+    `zip` makes, as a list; anything else as it is.
+    """
+    if is_a(answer, dict):
+        return list(dict.values(answer))
+    if is_a(answer, *_VIEWS):
+        return list(answer)
+    if not is_a(answer, *_READ_ONCE):
+        return answer
+    made = guarded(lambda: list(islice(answer, MOST + 1)))
+    if is_a(made, Failed):
+        raise NotRead(f"it raised {made}")
+    if not made:
+        raise NotRead("nothing comes out of it, perhaps because it was read before: give a list")
+    return made
+
+
+def opened(answer: object) -> object:
+    """Return an answer as plain values."""
+    return plain(listed(answer))
+
+
 def single(value: object) -> object:
-    """Take a value out of lists and tuples that hold nothing else."""
-    while is_a(value, tuple) and len(value) == 1:
-        value = value[0]
+    """Take a value out of lists, tuples and sets that hold nothing else."""
+    while is_a(value, tuple, frozenset) and len(value) == 1:
+        (value,) = value
     return value
 
 
 def items(value: object, read: Callable[[object], object]) -> tuple:
     """Read a flat list of values, each with `read`; a text is split at commas and spaces."""
     if is_a(value, str):
-        words = re.sub(r"[\[\](){}]|\band\b", " ", _PRINTED.sub(" ", value))
-        if "=" in words:
-            raise NotRead("write the values alone, in order, without names")
-        value = tuple(part for part in re.split(r"[\s,;&]+", words) if part)
+        value = tuple(said for _, said in named(value))
     return tuple(read(item) for item in _flat(value))
+
+
+def named(text: str) -> list[tuple[str, str]]:
+    """Split a text at commas and spaces, and return what stands there, each with its name, as in
+    "p = 3, q = 4"; "" where it has none.
+    """
+    words = re.split(r"[\s,;&]+", _NAME.sub(r"\1=", _PRINTED.sub(" ", text)))
+    pairs = [word.split("=") for word in words if re.search(r"\w", word) and word != "and"]
+    if any(len(pair) > 2 for pair in pairs):
+        raise NotRead("one value has two names")
+    return [("", *pair)[-2:] for pair in pairs]
 
 
 def _flat(value: object) -> list:
@@ -64,7 +101,8 @@ def number(value: object) -> float | None:
 
 def _bare_number(text: str) -> float | None:
     """Return the number that a text says, None for the text "None"."""
-    said = _ASSIGNED.sub("", _PRINTED.sub(" ", text)).strip(" \t\n()[]{}\"'`~≈,;").casefold()
+    said = _BEGINS.sub("", _PRINTED.sub(" ", text)).strip(" \t\n()[]{}\"'`~≈,;")
+    said = _NAME.sub("", said, count=1).strip(" ()[]{}~≈").casefold()
     if said[-2:-1].isdigit():
         said = said.removesuffix(".")
     if said == "none":

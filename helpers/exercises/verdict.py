@@ -13,8 +13,8 @@ from helpers.exercises.functions import Ours, Run, is_stub, listening
 from helpers.exercises.programs import run
 from helpers.exercises.readers import Reader
 from helpers.exercises.recognise import Like, agree
-from helpers.exercises.table import expected, of_a_case, of_a_value, row
-from helpers.exercises.values import same
+from helpers.exercises.table import of_a_case, of_a_value, row
+from helpers.exercises.values import same, single
 
 MOST_LINES, LONGEST_LINE = 40, 400  # of what a student's function prints
 _UNREAD = object()
@@ -240,7 +240,7 @@ def _asked(trial: _Trial) -> list[str]:
     """Return what is expected of a value, where that is to be told though it could not be read."""
     if not trial.reveal or trial.is_function:
         return []
-    return [row("expected", expected(trial.truth, reveal=True))]
+    return [row("expected", show(single(trial.truth)))]
 
 
 def _wrong_cases(trial: _Trial) -> list[int]:

@@ -1,5 +1,6 @@
 """Decks and pages of strangers' notebooks in a real browser: formulas, what fits, what stays inert."""
 
+import base64
 import json
 import re
 
@@ -110,6 +111,25 @@ def test_little_stands_in_the_middle_and_a_picture_is_large(shown):
     assert picture.bounding_box()["width"] > 1100
     shown.evaluate(TO, "A plot")
     assert picture.bounding_box()["height"] > 450
+
+
+def test_a_picture_that_is_larger_than_the_wall_is_shown_whole(chromium, tmp_path):
+    (tmp_path / "large.png").write_bytes(base64.b64decode(strangers.png(2400, 1800)))
+    cells = [
+        strangers.text("## Alone\n\n![large](large.png)"),
+        strangers.text("## With words\n\nwords\n\n![large](large.png)\n\nmore"),
+        strangers.text("## Put out"),
+        strangers.code("1", strangers.shown(text_plain="t", image_png=strangers.png(2400, 1800))),
+    ]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "own.ipynb")
+    publish(tmp_path / "own.ipynb", "slides", tmp_path / "own.html")
+    with watched(chromium) as watch:
+        page = opened(watch, tmp_path / "own.html")
+        for title in ("Alone", "With words", "Put out"):
+            page.evaluate(TO, title)
+            expect(page.locator("section.present img")).to_be_visible()
+            assert page.evaluate(LOST) == []
+            assert page.locator("section.present .scrolls").count() == 0
 
 
 def test_a_wide_table_scrolls_from_its_first_column_and_by_key(shown):

@@ -269,14 +269,14 @@ def _other_drawing(random: Random) -> dict[str, object]:
 
 DRAWING = Exercise(
     id="00.6",
-    reader=numbers(),
-    right="Each use of a tensor is an arrow, and `x` counts as often as it is used.",
+    reader=numbers("cards", "arrows", "at_x"),
+    right="Each recorded use of a tensor is an arrow, and `x` counts as often as it is used.",
     asked="Draw the picture of `f` on paper. How many cards of operations has it, how many arrows,"
     " and how many of these end at `x`? Give a list `[cards, arrows, at_x]`.",
-    principle="a line may hold several operations, and each of them has an arrow for each tensor that it uses.",
+    principle="a line may hold several operations, and each of them has an arrow for each recorded use of a tensor.",
     vary=_other_drawing,
     hints=(
-        "Take the lines one by one. Each sign, such as `*`, makes a card, with one arrow for each side.",
+        "Take the lines one by one. Each sign, such as `*`, makes a card here, with one arrow for each side.",
         "Make `x`, `y`, `p`, `q` and `f`, and let `show(f)` draw the picture. Count there.",
     ),
     **_on_paper("x * y", "p * p", "p * q + x"),
@@ -342,7 +342,7 @@ LOST_AT = Exercise(
         ),
     },
     hints=(
-        "`torch.is_tensor(one) and one.requires_grad` is True for what has a graph or begins one.",
+        "`torch.is_tensor(one) and one.requires_grad` is True for all results here that have a graph or begin one.",
         "Go through all results from the front, and keep one name: that of the first without a"
         " graph. When you meet one with a graph, forget that name.",
     ),

@@ -179,7 +179,7 @@ GRADIENTS = Exercise(
     asked="What are `a.grad`, `b.grad`, `c.grad` and `s.grad` at the end? Give a list in this"
     " order. `None` may be in it.",
     vary=_other_gradients,
-    principle="a leaf that requires grad keeps the gradient that reaches it, and a non-leaf keeps"
+    principle="in `backward()`, a leaf that requires grad keeps the gradient that reaches it, and a non-leaf keeps"
     " its own if it asked before.",
     quantities=GRADIENTS_OF,
     hints=(
@@ -242,10 +242,6 @@ MIDDLE = Exercise(
         ),
         "`inner` kept its gradient, but your function returned None. `backward()` itself returns"
         " None. Return what is in `inner.grad`.": shows("not returned"),
-        "You returned a tuple with the gradient in it, since `torch.autograd.grad` gives one"
-        " gradient for each input. Take it out.": like(
-            "def answer(loss, inner):\n    return torch.autograd.grad(loss, inner)"
-        ),
         "You returned ones: the gradient of a tensor by itself, with which backward begins. `inner`"
         " comes later.": like(
             "def answer(loss, inner):\n    loss.retain_grad()\n    loss.backward()\n    return"
@@ -413,7 +409,8 @@ REASONS = Exercise(
         " `tensor.grad` with None.",
     ),
     solution=_WHY,
-    principle="a gradient is missing because none was kept, because nobody asked, or because no path led there.",
+    principle="a gradient is missing because none was kept, because nobody asked, because no path led there,"
+    " or because no backward has run since `.grad` was emptied.",
 )
 
 

@@ -527,7 +527,7 @@ REACH = Exercise(
         around=_counting,
     ),
     cases=lambda random: _losses(random.choice((2, 4, 5, 6))),
-    right="Keep it: call it once before you train, and it names every parameter that would never learn.",
+    right="Keep it: call it once before you train, and it names every parameter that no path reaches.",
     known={
         "You ran a backward. It left gradients, or freed what the next one needs. Only look: walk"
         " along `next_functions`.": wrong_in(1, 2),

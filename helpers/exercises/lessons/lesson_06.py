@@ -503,7 +503,7 @@ LOGGER = Exercise(
         " that `named_parameters()` gives it, and `all` comes with them.": _other_names,
         "You wrote 0 where no gradient came. SGD treats a zero and None differently, so the log"
         " should say which it was: None.": _zero_for_none,
-        "In half precision no number is above 65504, so your norm became `inf`. Take the gradient"
+        "No finite float16 is above 65504, so your norm became `inf`. Take the gradient"
         " as float32 first: `.float()`.": _overflows,
         "Each norm is right, but `all` is not. It is the root of the sum of the *squared* norms,"
         " and 0 if no gradient came.": _adds_norms,

@@ -251,7 +251,7 @@ APART = Exercise(
         " first and the loss second, and `w` was not computed from the"
         " loss.": fails("appears to not have been used in the graph"),
         "Your function changed `w.grad`. `backward()` adds to it. Another function returns"
-        " gradients and leaves `.grad` alone.": wrong_in(1),
+        " gradients and leaves the `.grad` of leaves alone.": wrong_in(1),
         "Your function changed `w` itself. We only want its gradients.": shows("changed"),
         "You return one gradient, that of the sum. That is the cheapest way, but here we want them"
         " apart.": like(
@@ -281,7 +281,7 @@ APART = Exercise(
     },
     cases=_other_trunks,
     hints=(
-        "`torch.autograd.grad(loss, w)` returns gradients and leaves `.grad` alone. It takes `retain_graph`, too.",
+        "`torch.autograd.grad(loss, w)` returns gradients and leaves the `.grad` of leaves alone. It takes `retain_graph`, too.",
         "`retain_graph=True` for every loss but the last one in the list.",
     ),
     solution="""
@@ -434,7 +434,8 @@ CULPRIT = Exercise(
     right="That line makes a later call meet a graph that is used up, or keeps one that nobody needs.",
     asked="With one line of this program something goes wrong: it raises, or keeps a graph that"
     " nobody needs. Which line? Give its number.",
-    principle="a name that outlives its round should hold a number, and each graph lets backward through once.",
+    principle="a name that outlives its round should hold a number, and a graph that saved something lets"
+    " backward through once.",
     hints=(
         "Which names are still there when a round is over? Does one of them lead to a graph?",
         "Ask of each call of `backward()`: has an earlier call gone through a part of this graph?",
@@ -537,7 +538,7 @@ METER = Exercise(
     hints=(
         "`pack` gets each tensor that a node saves. Put its address and its bytes into a dict, and"
         " return `tensor.detach()`. If a node keeps its own result itself, they form a circle, and"
-        " only backward, or Python's garbage collector, frees the memory.",
+        " only backward frees the memory.",
         "First collect the addresses of the memory of `model.parameters()`, and leave those out.",
     ),
     solution=_meter(),

@@ -67,7 +67,7 @@ except RuntimeError:
 
 MIXED = Exercise(
     id="10.1",
-    right="In arithmetic, a CPU tensor without dimensions counts as a plain number. All others have to share a device.",
+    right="In arithmetic, a CPU tensor without dimensions counts as a plain number. Other tensors that meet there have to share a device.",
     asked="Which of these lines raise an error? Give their letters.",
     **LINES.first("klpqrst"),
     hints=(
@@ -149,7 +149,7 @@ LEAF = Exercise(
         " both?": _fails_at(1, 0),
         "You can take a dtype, and the device `cpu` raises. `place` may be either. What takes"
         " both?": _fails_at(0, 1),
-        "Through `.data` you can change the dtype, and not the kind of device. You need not put the"
+        "Through `.data` you can change the dtype, but you can't get to `meta`. You need not put the"
         " moved tensor back into the old one.": fails("incompatible tensor type"),
         "You return a leaf that requires grad. Is it at `place`, and does it hold"
         " `values`?": wherever_it_ran("a leaf", "requires grad"),

@@ -125,8 +125,10 @@ def _at(place: int, factor: bool = True, rounded: bool = True) -> Callable[[Data
 
 
 def _other_numbers(random: Random) -> Data:
-    values = [random.randint(11, 59) / 10 for _ in range(2)]
-    return {"x": values, "k": random.randint(2, 5), "loss": random.choice(list(_SLOPES))}
+    """Draw two numbers whose products end in no half: torch rounds a half to the even side."""
+    k = random.randint(2, 5)
+    tenths = random.sample([number for number in range(11, 60) if number * k % 10 != 5], 2)
+    return {"x": [number / 10 for number in tenths], "k": k, "loss": random.choice(list(_SLOPES))}
 
 
 def _place(at: int) -> Place:
@@ -266,7 +268,7 @@ look at: x.grad.item()
 LINE = Exercise(
     id="12.4",
     right="With this line put right, what is printed is what the formula says.",
-    principle="compute on paper what has to be printed, and follow both numbers back to the line that keeps them.",
+    principle="compute on paper what should be printed, and follow each number back to the line that keeps it.",
     asked="The forward of this function is right, and the gradients are not. Which line is to blame? Give its number.",
     hints=(
         "What should be printed? Compute it without torch, and compare it with what this program prints.",
@@ -402,15 +404,21 @@ def _gate_seen(returned: list, x: torch.Tensor, slope: float) -> list[object]:
     if not is_a(result, torch.Tensor) or len(result) != len(x):
         return ["not a tensor like `x`", "", "", ""]
     node = _TORCHS if _kept(result) == _TORCHS else "a node of yours"
-    gradient, after = _weighed(result, x), guarded(_after_an_edit, answer, x.tolist(), slope)
-    held = is_a(after, Failed) or after in (gradient, "raises")
+    gradient, values = _weighed(result, x), x.tolist()
+    after = guarded(_once_more, answer, values, slope, True)
+    held = is_a(after, Failed) or after in (
+        "raises",
+        guarded(_once_more, answer, values, slope, False),
+    )
     return [readable(result), gradient, node, "held" if held else _NEW]
 
 
-def _after_an_edit(answer: Callable, values: list[float], slope: float) -> object:
+def _once_more(answer: Callable, values: list[float], slope: float, edited: bool) -> object:
+    """Return the gradient of another run, perhaps with an edit of `x` before its backward."""
     x = leaf(*values)
     result = answer(x, slope)
-    x.detach().neg_()
+    if edited:
+        x.detach().neg_()
     return _weighed(result, x)
 
 

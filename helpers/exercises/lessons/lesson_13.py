@@ -12,12 +12,12 @@ from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
-from helpers.exercises.functions import function, written
+from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import run, slope
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.recognise import both, fails, like, right_in, shows, wrong_in
-from helpers.exercises.tensors import readable
+from helpers.exercises.tensors import NO_TENSOR, NOT_A_TENSOR, SEVERAL, no_loss, readable
 
 # Bound here: a student may have put others in their place.
 _grad, _tensor = torch.autograd.grad, torch.tensor
@@ -88,7 +88,8 @@ def _product(data: Data) -> str:
 y = {data["f"]}
 (g,) = torch.autograd.grad(y, x, create_graph=True)
 v = torch.tensor({data["v"]})
-answer = torch.autograd.grad(g @ v, x)[0].tolist()
+(h,) = torch.autograd.grad(g @ v, x)
+answer = h.tolist()
 """
 
 
@@ -118,7 +119,7 @@ def _other_product(random: Random) -> Data:
 
 def _place(at: int) -> Place:
     return Place(
-        f"`answer[{at}]`",
+        f"`h[{at}]`",
         f"row {at} of the Hessian times `v`",
         {
             "the first derivative": _found(1, at),
@@ -138,7 +139,7 @@ HESSIAN = Exercise(
         draw=_other_product,
         places=(_place(0), _place(1)),
     ),
-    asked="What is `answer`? Give two numbers.",
+    asked="What is `h`? Give two numbers.",
     hints=(
         "Write the two numbers of `g` as formulas of `x[0]` and `x[1]`. Then write `g @ v` as a formula.",
         "Differentiate that formula by `x[0]`, then by `x[1]`.",
@@ -309,7 +310,8 @@ def answer(f, x, v):
     (g,) = torch.autograd.grad(f(x), x, create_graph=True)
     if not g.requires_grad:
         return torch.zeros_like(x)
-    return torch.autograd.grad((g * v).sum(), x)[0]
+    slope = (g * v).sum()
+    return torch.autograd.grad(slope, x, allow_unused=True, materialize_grads=True)[0]
 """
 
 BUILD = Exercise(
@@ -328,8 +330,10 @@ BUILD = Exercise(
                 is_a(seen[at], Failed) and "does not require grad" in str(seen[at]) for at in (0, 1)
             )
         ),
-        "A straight function has a gradient without a graph: it is constant. Ask `g.requires_grad`,"
-        " and return zeros in the shape of `x`.": fails("does not require grad", cases=slice(2, 3)),
+        "The gradient of a straight function does not depend on `x`, and this one has no graph at all."
+        " Ask `g.requires_grad`, and return zeros in the shape of `x`.": fails(
+            "does not require grad", cases=slice(2, 3)
+        ),
         "`@` multiplies matrices where `x` is one. What you need is the sum of `g * v`.": fails(
             "can be implicitly created only for scalar outputs", "1D tensors expected"
         ),
@@ -338,36 +342,31 @@ BUILD = Exercise(
         ),
         "Your result is right, and it came row by row: one pass for each number in `x`. Weigh"
         " first, then differentiate once.": both(right_in(0), shows(_ROWS)),
-        "You filled `x.grad`. `torch.autograd.grad` returns a gradient and leaves `.grad`"
+        "You filled `x.grad`. `torch.autograd.grad` returns a gradient and leaves `x.grad`"
         " alone.": shows(_LEFT),
     },
     hints=(
         "Two calls of `torch.autograd.grad`. The first one is recorded.",
         "`(g,) = torch.autograd.grad(f(x), x, create_graph=True)`, then the gradient of `(g *"
-        " v).sum()`. If `g` has no graph, the answer is zero.",
+        " v).sum()`. If `g` has no graph, the answer is zero, and also if its graph does not lead to `x`:"
+        " `allow_unused=True, materialize_grads=True`.",
     ),
     solution=_HVP,
     cases=_other_products,
 )
 
 
-def _smooth_case(scale: float, points: list) -> Callable:
-    """Return a model with weights that follow from one number, and some points."""
-
-    @written(f"a classifier with weights around {scale}; points = torch.tensor({points})")
-    def case() -> tuple:
-        model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
-        with torch.no_grad():
-            for nr, weight in enumerate(model.parameters(), start=1):
-                weight.copy_(_tensor(scale / nr).expand(weight.shape).cumsum(0) - 0.3)
-        return model, _tensor(points)
-
-    return case
+def _smooth_case(seed: int, points: list) -> Callable:
+    """Return a model with weights that follow from a seed, and some points."""
+    code = f"""torch.manual_seed({seed})
+model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+points = torch.tensor({points})"""
+    return made_by(code, "model", "points")
 
 
 _SMOOTH = (
-    _smooth_case(0.5, [[1.0, 2.0], [0.5, -1.0], [0.0, 0.3]]),
-    _smooth_case(0.8, [[0.1, 0.2], [-0.5, 0.4]]),
+    _smooth_case(1, [[1.0, 2.0], [0.5, -1.0], [0.0, 0.3]]),
+    _smooth_case(2, [[0.1, 0.2], [-0.5, 0.4]]),
 )
 
 
@@ -375,18 +374,21 @@ def _other_smooth(random: Random) -> tuple:
     def points(count: int) -> list:
         return [[random.randint(-20, 20) / 10, random.randint(-20, 20) / 10] for _ in range(count)]
 
-    return tuple(_smooth_case(random.randint(3, 9) / 10, points(count)) for count in (3, 2))
+    return tuple(_smooth_case(random.randint(3, 99), points(count)) for count in (3, 2))
 
 
 _NO_GRAPH, _TOUCHED = "no gradient", "changed"
 
 
 def _smooth_seen(returned: object, model: nn.Module, points: torch.Tensor) -> list[object]:
-    before = points.requires_grad or any(tensor.grad is not None for tensor in model.parameters())
     weights = [model[0].weight, model[2].weight]
-    sent = guarded(lambda: [readable(tensor) for tensor in _grad(returned, weights)])
-    gradient = _NO_GRAPH if is_a(sent, Failed) else sent
-    return [readable(returned), gradient, _TOUCHED if before else "as before"]
+    touched = points.requires_grad or any(tensor.grad is not None for tensor in model.parameters())
+    touched = touched or not all(weight.requires_grad for weight in weights)
+    gradient = no_loss(returned)
+    if not gradient:
+        sent = guarded(lambda: [readable(tensor) for tensor in _grad(returned, weights)])
+        gradient = _NO_GRAPH if is_a(sent, Failed) else sent
+    return [readable(returned), gradient, _TOUCHED if touched else "as before"]
 
 
 _PENALTY = """
@@ -407,10 +409,14 @@ CASE = Exercise(
     right="The penalty has a graph, so its backward reaches the weights. Put the one word into the case.",
     principle="a penalty on a gradient needs the graph of that gradient.",
     known={
-        "Your penalty sends no gradient to the weights, because nobody recorded how the slope was"
-        " computed.": shows(_NO_GRAPH),
-        "Your function leaves a trace: `points` require grad now, or a weight has a `.grad`. Work"
-        " on a copy of the points, and ask with `torch.autograd.grad`.": shows(_TOUCHED),
+        NO_TENSOR: shows(NOT_A_TENSOR),
+        "You return several numbers, one for each point or coordinate. The penalty is a single"
+        " number.": shows(SEVERAL),
+        "Your function leaves a trace: `points` require grad now, or a weight has a `.grad` or no"
+        " longer requires grad. Work on a copy of the points, and ask with"
+        " `torch.autograd.grad`.": shows(_TOUCHED),
+        "Your penalty sends no gradient to the weights. Either the slope was computed without a"
+        " record of how, or something cut it off afterwards.": shows(_NO_GRAPH),
         "That is the mean of all squared numbers. Of each point take the sum over both coordinates,"
         " and the mean over the points"
         " only.": like(_PENALTY.replace("square().sum(1).mean()", "square().mean()")),

@@ -20,7 +20,7 @@ from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.recognise import each_has, fails, like, shows, wrong_in
-from helpers.exercises.tensors import leaf, readable
+from helpers.exercises.tensors import NO_TENSOR, NOT_A_TENSOR, SEVERAL, leaf, no_loss, readable
 from helpers.exercises.values import as_tuple
 
 # Bound here: a student may have put others in their place.
@@ -71,7 +71,7 @@ CHANGED = Exercise(
     **HOOKS.first("abcdef"),
     hints=(
         "Ask three things of each hook: is it on the right tensor, is it there in time, and what does it return?",
-        "A hook that returns nothing changes nothing. `append` returns nothing. A tensor from"
+        "A hook that returns nothing, and edits nothing in place, changes nothing. `append` returns nothing. A tensor from"
         " `detach()` is another tensor, and `y` was not made of it.",
     ),
 )
@@ -311,7 +311,7 @@ def _gather(model: nn.Module, reported: list, bad: dict[str, str], stop: Callabl
     for sent in ({"0.bias": 2e38}, values):  # all elements are finite, and their sum is not
         reported.clear()
         failed = guarded(_send, model, sent)
-        seen.append(sorted(map(str, reported)) if failed is None else f"backward raised {failed}")
+        seen.append(sorted(map(str, reported)) if failed is None else f"{_STOPPED} {failed}")
     gradients = [readable(parameter.grad) for parameter in model.parameters()]
     stop()
     reported.clear()
@@ -327,6 +327,14 @@ def _reports(returned: object, model: nn.Module, report: Callable) -> list[objec
     if not callable(returned):
         return [_NO_STOP, [], [], 0, 0]
     return model.told(returned)
+
+
+_STOPPED = "backward raised"
+
+
+def _hook_failed(seen: tuple, right: tuple) -> bool:
+    told = [part for case in seen if is_a(case, tuple) for part in case[:2]]
+    return any(is_a(part, str) and part.startswith(_STOPPED) for part in told)
 
 
 def _one_name(seen: tuple, right: tuple) -> bool:
@@ -401,6 +409,8 @@ GUARD = Exercise(
         " hooks off again.": shows(_NO_STOP),
         "A parameter that is frozen takes no hook: torch refuses. Pass over those that do not"
         " require grad.": (fails("doesn't require gradient")),
+        "Backward stopped with an error, which the case below shows. Does your hook raise"
+        " it?": _hook_failed,
         "Each report has the name of the last parameter. Your function looks the name up when it"
         " runs, and the loop has ended by then. Give each hook a name of its own, as in `lambda g,"
         " name=name: …`.": _one_name,
@@ -422,8 +432,9 @@ GUARD = Exercise(
         "After `stop()` hooks are left. Each registration returns a handle: keep them all, and call"
         " `remove()` on each.": wrong_in(4),
         "Something is reported although every gradient is finite.": wrong_in(0),
-        "Your guard changes gradients. A hook that only looks returns nothing, and not what"
-        " `report` returns either.": wrong_in(2),
+        "The gradients aren't what they'd be without your guard. A hook that only looks returns"
+        " nothing, not even what `report` returns. And it leaves `.grad` and every flag"
+        " alone.": wrong_in(2),
         "Nothing is reported at all. Is the hook on the parameters, and does it look at each number"
         " of the gradient that it is given?": each_has(1, ()),
     },
@@ -448,10 +459,11 @@ def _sure(logits: tuple[float, ...], moon: tuple[float, ...]) -> Callable:
 
 
 def _loss_seen(returned: object, logits: torch.Tensor, moon: torch.Tensor) -> list[object]:
-    if not is_a(returned, torch.Tensor):
-        return ["no tensor", "none"]
-    gradient = guarded(lambda: readable(_grad(returned, logits)[0].flatten()))
-    return [readable(returned), "none" if is_a(gradient, Failed) else gradient]
+    gradient = no_loss(returned)
+    if not gradient:
+        sent = guarded(lambda: readable(_grad(returned, logits)[0].flatten()))
+        gradient = "none" if is_a(sent, Failed) else sent
+    return [readable(returned), gradient]
 
 
 def _not_finite(part: int) -> Callable[[tuple, tuple], bool]:
@@ -504,6 +516,10 @@ STABLE = Exercise(
     " look for the round in which the case rounds `p` to 1.",
     principle="the infinity is made by the logarithm, so it has to get another input or another formula.",
     known={
+        NO_TENSOR: shows(NOT_A_TENSOR),
+        "You return one number for each point. The loss of the first page is their mean.": shows(
+            SEVERAL
+        ),
         "No gradient reaches the logits. Compute the loss from them with operations that are"
         " recorded.": shows("none"),
         "Finite, but a point that is surely wrong gets no gradient: outside of its bounds, the"

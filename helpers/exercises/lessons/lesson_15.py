@@ -3,27 +3,26 @@ tool that one keeps, the bytes of a transformer block, and the case.
 """
 
 from collections.abc import Callable
-from functools import partial
 from random import Random
+from textwrap import indent
 
 import torch
 from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
-from torch.nn.functional import binary_cross_entropy_with_logits
-from torch.utils.checkpoint import checkpoint
 
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
-from helpers.exercises.functions import function, written
+from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.recognise import each_has, like, shows, wrong_in
 from helpers.exercises.tensors import readable
+from helpers.exercises.values import same
 
 # Bound here: a student may have put others in their place.
-_grad, _seed, _randn = torch.autograd.grad, torch.manual_seed, torch.randn
+_seed = torch.manual_seed
 
 _BACK = "Does a backward come to the block at all?"
 _OFTEN = "How often does a backward need what the block saved?"
@@ -204,13 +203,15 @@ LINE = Exercise(
 )
 
 
-def _counted(answer: Callable) -> Callable:
+def _with_kept(answer: Callable) -> Callable:
     def run(*given: object) -> tuple:
         _seed(5)  # another than that of `guarded`: else a Dropout drops alike by itself
         kept = []
-        with saved_tensors_hooks(lambda tensor: kept.append(1) or tensor, lambda tensor: tensor):
+        with saved_tensors_hooks(
+            lambda tensor: kept.append(tensor) or tensor, lambda tensor: tensor
+        ):
             returned = answer(*given)
-        return returned, len(kept)
+        return returned, kept
 
     return run
 
@@ -233,23 +234,19 @@ _ERROR = "an error"
 def _ran(returned: tuple, layers: nn.Sequential, x: torch.Tensor, size: int) -> list[object]:
     result, kept = returned
     if not is_a(result, torch.Tensor):
-        return ["no tensor", "none", kept, "none"]
+        return ["no tensor", "none", len(kept), "none"]
     gradients = guarded(_gradients, result, [*layers.parameters(), x])
     *weights, data = [_ERROR, _ERROR] if is_a(gradients, Failed) else gradients
-    return [readable(result), weights, kept, data]
+    return [readable(result), weights, len(kept), data]
 
 
 def _layers(text: str, size: int, flag: bool = False) -> Callable:
     made = {"L": "nn.Linear(3, 3)", "T": "nn.Tanh()", "D": "nn.Dropout(0.5)", "S": "nn.Sigmoid()"}
-    code = f"nn.Sequential({', '.join(made[letter] for letter in text)})"
-    data = "torch.randn(2, 3, requires_grad=True)" if flag else "torch.randn(2, 3)"
-
-    @written(f"layers = {code}; x = {data}; size = {size}")
-    def make() -> tuple:
-        _seed(1)
-        return eval(code, {"nn": nn}), _randn(2, 3, requires_grad=flag), size
-
-    return make
+    code = f"""torch.manual_seed(1)
+layers = nn.Sequential({", ".join(made[letter] for letter in text)})
+x = torch.randn(2, 3{", requires_grad=True" if flag else ""})
+size = {size}"""
+    return made_by(code, "layers", "x", "size")
 
 
 def _other_layers(random: Random) -> tuple:
@@ -297,7 +294,7 @@ BLOCKS = Exercise(
         _layers("LTLTL", 2),
         _layers("LDLTLS", 3),
         observe=_ran,
-        around=_counted,
+        around=_with_kept,
         promises=(
             "the result",
             "the gradients of the layers",
@@ -347,12 +344,19 @@ BLOCKS = Exercise(
 
 
 def _block(data: Data) -> str:
-    return f"""
-T, d = {data["words"]}, {data["width"]}
+    """Return the block as the lesson shows it, and then what runs it again and counts its bytes."""
+    forward = f"""q, k, v = project(x).chunk(3, dim=-1)
+pairs = (q @ k.mT / d**0.5).softmax(-1)
+h = x + out(pairs @ v)
+wide = up(h).{data["act"]}()
+y = h + down(wide)
+"""
+    return f"""T, d = {data["words"]}, {data["width"]}
 x = torch.randn(T, d)
 project, out = torch.nn.Linear(d, 3 * d), torch.nn.Linear(d, d)
 up, down = torch.nn.Linear(d, {data["times"]} * d), torch.nn.Linear({data["times"]} * d, d)
-held = {{}}
+{forward}
+answer, held = [], {{}}
 
 
 def pack(tensor):
@@ -362,11 +366,7 @@ def pack(tensor):
 
 
 with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-    q, k, v = project(x).chunk(3, dim=-1)
-    pairs = (q @ k.mT / d**0.5).softmax(-1)
-    h = x + out(pairs @ v)
-    wide = up(h).{data["act"]}()
-    y = h + down(wide)
+{indent(forward, "    ")}
 answer = [held[tensor.untyped_storage().data_ptr()] for tensor in (pairs, q, wide)]
 """
 
@@ -428,15 +428,26 @@ BLOCK = Exercise(
 
 
 def _classifier(width: int, rows: int, seed: int = 0) -> Callable:
-    text = f"body = nn.Sequential(nn.Linear(2, {width}), nn.Tanh()); head = nn.Linear({width}, 1)"
+    layers = f"nn.Linear(2, {width}), nn.Tanh(), nn.Linear({width}, {width}), nn.Tanh()"
+    code = f"""torch.manual_seed({seed})
+body = nn.Sequential({layers})
+head = nn.Linear({width}, 1)
+x, y = torch.randn({rows}, 2), (torch.randn({rows}, 1) > 0).float()"""
+    return made_by(code, "body", "head", "x", "y")
 
-    @written(f"{text}; x, y of {rows} points")
-    def make() -> tuple:
-        _seed(seed)
-        body = nn.Sequential(nn.Linear(2, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh())
-        return body, nn.Linear(width, 1), _randn(rows, 2), (_randn(rows, 1) > 0).float()
 
-    return make
+def _values(tensor: torch.Tensor) -> tuple:
+    """Return the numbers of a tensor, whichever way it lies."""
+    return tuple(sorted(tensor.detach().flatten().tolist()))
+
+
+def _keeps_inside(kept: list[torch.Tensor], body: nn.Sequential, x: torch.Tensor) -> bool:
+    """Tell whether a result of some layer but the last one is among what nodes keep."""
+    inside = []
+    for layer in body[:-1]:
+        x = layer(x)
+        inside.append(_values(x))
+    return any(same(_values(one), other) for one in kept for other in inside)
 
 
 def _loss(
@@ -445,10 +456,10 @@ def _loss(
     result, kept = returned
     if not is_a(result, torch.Tensor):
         return ["no tensor", "none", "nothing kept"]
-    right = partial(checkpoint, body, use_reentrant=False)
-    least = _counted(lambda: binary_cross_entropy_with_logits(head(right(x)), y))()[1]
     gradients = guarded(_gradients, result, [*body.parameters(), *head.parameters()])
-    inside = "the body is computed again" if kept <= least else "the body's results are kept"
+    inside = "the body is computed again"
+    if _keeps_inside(kept, body, x):
+        inside = "the body's results are kept"
     return [readable(result), _ERROR if is_a(gradients, Failed) else gradients, inside]
 
 
@@ -467,16 +478,15 @@ CASE = Exercise(
         _classifier(4, 5),
         _classifier(3, 8, seed=1),
         observe=_loss,
-        around=_counted,
+        around=_with_kept,
         promises=("the loss", "the gradients of all parameters", "in between"),
     ),
     right="The weights of the body learn, and backward computes its results again. Put it into the case.",
     principle="the older kind of checkpoint looks at its inputs alone, and the newer kind records the block.",
     known={
-        "The body still gets no gradient, so nobody recorded it. With `use_reentrant=True` a"
-        " checkpoint looks at its inputs alone, and `x` requires no grad.": like(
-            _CASE.format(z="head(checkpoint(body, x, use_reentrant=True))")
-        ),
+        "The body still gets no gradient: its graph wasn't recorded, or it was cut off. Three things"
+        " do that here: `use_reentrant=True`, which looks at `x` alone, `no_grad`, and"
+        " `detach`.": like(_CASE.format(z="head(checkpoint(body, x, use_reentrant=True))")),
         "Your function does not return a tensor.": each_has(0, "no tensor"),
         "The loss is another one than that of the first page.": wrong_in(0),
         "What the body computes is kept, or a part of it. Is one checkpoint around the whole"

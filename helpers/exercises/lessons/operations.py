@@ -4,12 +4,14 @@
 
 import ast
 import re
+from types import BuiltinFunctionType
 
 import torch
 
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from helpers.exercises.readers import Reader, chosen
-from helpers.exercises.values import items, word
+from helpers.exercises.slips import parts
+from helpers.exercises.values import items, listed, word
 
 LEAF, SAVED = "a leaf", "what was saved"
 _ALL = frozenset({"exp", "mul", "add"})
@@ -35,10 +37,15 @@ def operations() -> Reader:
 
 
 def _read(answer: object) -> frozenset:
-    value = plain(chosen(answer))
-    texts = items((value,) if is_a(value, str) else value, _text)
+    given = parts(listed(chosen(answer)))
+    texts = items(plain(list(map(_function_name, given))), _text)
     named = frozenset().union(*map(_named, texts))
     return named - {SAVED} if named & _ALL else named  # "mul (self, other)" names an operation
+
+
+def _function_name(value: object) -> object:
+    """Return the name of a function such as `torch.exp`; anything else as it is."""
+    return value.__name__ if is_a(value, BuiltinFunctionType) else value
 
 
 def _text(value: object) -> str:

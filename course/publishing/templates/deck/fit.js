@@ -318,11 +318,16 @@ function scrollWide(slide, flow) {
 
 function sizeOfFlow(flow, pictures, times, wraps, sizes = FLOW) {
   flow.classList.toggle("wrapped", wraps);
-  pictures.forEach((one) => { one.style.width = `${Math.round(widthOf(one) * times)}px`; });
+  pictures.forEach((one) => { one.style.width = `${Math.round(widthOf(one, flow) * times)}px`; });
   return largest(sizes, [flow], LINE, () => !isHigh(flow) && !isWide(flow));
 }
 
-const widthOf = (picture) => +picture.getAttribute("width") || picture.naturalWidth;
+// How wide a picture wants to be: one of pixels, a photograph or a plot, no larger than its slide.
+function widthOf(picture, flow) {
+  const wide = +picture.getAttribute("width") || picture.naturalWidth;
+  if (/^data:image\/svg/.test(picture.src)) return wide;
+  return Math.min(wide, flow.clientWidth, flow.clientHeight * picture.naturalWidth / picture.naturalHeight);
+}
 
 function scrollFlow(slide, flow) {
   const wide = Math.max(+slide.dataset.wide || 0, flow.scrollWidth / flow.clientWidth);
@@ -334,7 +339,7 @@ function scrollFlow(slide, flow) {
 
 // Pictures among other cells grow into the room that is left.
 function growPictures(flow, pictures, from) {
-  const to = (times) => pictures.forEach((one) => { one.style.width = `${Math.round(widthOf(one) * times)}px`; });
+  const to = (times) => pictures.forEach((one) => { one.style.width = `${Math.round(widthOf(one, flow) * times)}px`; });
   for (let times = 2.4; times > from; times -= 0.1) {
     to(times);
     if (!isHigh(flow) && !isWide(flow)) return;
