@@ -11,6 +11,7 @@ from autograd_graphs.playing.guesses import keep_with
 from helpers.exercises import again, check, expect_error, hint, solution
 from helpers.plots import plot
 from helpers.predicting.player_guesses import keep
+from helpers.short_tracebacks import install
 
 if TYPE_CHECKING:
     from autograd_graphs.stepping import step_through
@@ -78,6 +79,7 @@ _LATER = {  # players and predictions bring ipywidgets, which takes longer than 
 }
 
 keep_with(keep)
+install()
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 FILE, FOLDER, OLDER = "progress.json", "PROGRESS_FOLDER", "guesses.json"
 VERSION, MOST = 1, 2_000_000  # characters; a whole course has about twenty thousand
 PREDICTIONS, EXERCISES, PLAYERS = SECTIONS = ("predictions", "exercises", "players")
+DRAFT = "draft"  # how the names begin under which a record keeps what was not sent yet
 PATIENCE = 2  # seconds that one notebook waits for another to finish writing
 OLD_NAME = re.compile(r"q(\d{1,2})")
 
@@ -32,8 +33,28 @@ def place() -> Path:
 
 def read() -> dict[str, dict[str, dict]]:
     """Return what was kept: section → name → record. All sections are there; what cannot be read
-    counts as nothing.
+    counts as nothing. Drafts are left out: nobody has answered there.
     """
+    return {section: _answered(records) for section, records in _all().items()}
+
+
+def draft(section: str, name: str, kept_as: str) -> object:
+    """Return what was begun and not sent, whatever somebody may have written there."""
+    return _all()[section].get(name, {}).get(kept_as)
+
+
+def without_draft(record: dict) -> dict:
+    """Return a record without what was begun and not sent."""
+    return {name: value for name, value in record.items() if not name.startswith(DRAFT)}
+
+
+def _answered(records: dict[str, dict]) -> dict[str, dict]:
+    """Return records without drafts, and without those that hold nothing else."""
+    answered = {name: without_draft(record) for name, record in records.items()}
+    return {name: record for name, record in answered.items() if record}
+
+
+def _all() -> dict[str, dict[str, dict]]:
     try:
         return _read(place())
     except (OSError, ValueError):

@@ -109,7 +109,9 @@ def test_check_hint_and_solution_are_about_the_variant_until_the_original_is_ask
     variant = find("06.1").variant(3)
     assert variant.program.splitlines()[1] in told
     assert 'again("06.1", seed=3)' in told
-    assert "✓" in said(capsys, check, "06.1", variant.truth())
+    right = said(capsys, check, "06.1", variant.truth())
+    assert "✓" in right
+    assert "again(" not in right, "it is one already"
     assert "✗" in said(capsys, check, "06.1", find("06.1").truth())
     assert said(capsys, solution, "06.1").strip() == variant.solution.strip()
     assert "hint 1 of" in said(capsys, hint, "06.1", 1)

@@ -56,7 +56,10 @@ def test_a_solution_passes_each_time_and_is_printed_as_it_is_run(lesson, capsys)
         solution(exercise.id)
         for code in (capsys.readouterr().out, exercise.solution):
             check(exercise.id, run(code))
-            assert capsys.readouterr().out == f"{exercise.id} ✓ {exercise.right}\n"
+            offer = (
+                f'\n       One more like this? again("{exercise.id}")' if exercise.varies else ""
+            )
+            assert capsys.readouterr().out == f"{exercise.id} ✓ {exercise.right}{offer}\n"
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ FLOORS = [
     "helpers",
     "helpers.own_loop helpers.quiz helpers.labs helpers.gpu helpers.memory helpers.flow helpers.torch_version",
     "helpers.predicting helpers.clinic helpers.labs.engine helpers.exercises.lessons",
-    "helpers.exercises",
+    "helpers.exercises helpers.short_tracebacks",
     "helpers.answers helpers.progress_file helpers.pace helpers.lessons helpers.plots helpers.moons helpers.users_line",
     "autograd_graphs",
     "autograd_graphs.torchviz_view autograd_graphs.stepping",

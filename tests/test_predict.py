@@ -11,10 +11,13 @@ from jupyter_client.manager import KernelManager
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from helpers.predicting import questions
+from helpers.predicting.again import Recall
 from helpers.predicting.attempting import attempt
+from helpers.predicting.due import due
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.overview import progress
-from helpers.predicting.prediction import answer_of, asked_of, predict
+from helpers.predicting.prediction import NO_DRAFT, answer_of, asked_of, predict
+from helpers.predicting.questions import question
 from helpers.predicting.ran import digest
 from helpers.progress_file import change
 from helpers.progress_file import read as kept
@@ -122,6 +125,30 @@ def test_what_the_browser_sends_is_kept_and_what_it_may_not_send_is_not():
     assert (made.choice, kept()["predictions"]) == ("", {})
     made.set_state({"choice": "c", "sure": True})
     assert kept()["predictions"]["99.q1"] == {"first": "c", "sure": True, **TODAY}
+
+
+def test_what_is_not_sent_comes_back_and_counts_as_nothing(tmp_path):
+    half = {"given": "c", "sure": True}
+    predict("99.q1").set_state({"draft": half})
+    assert (predict("99.q1").draft, predict("99.q1").choice) == (half, "")
+    assert kept()["predictions"] == {}
+    assert (progress().lessons, due(kept())) == ((), [])
+    predict("99.q1", "a")
+    assert "draft" not in (tmp_path / "progress.json").read_text()
+    assert predict("99.q1").draft == NO_DRAFT
+
+
+@pytest.mark.parametrize("written", ["b", ["b"], {"given": 3}, {"given": None, "sure": 1}])
+def test_a_draft_that_somebody_wrote_by_hand_is_no_draft(written):
+    change("predictions", "99.q1", lambda record: {"draft": written})
+    assert predict("99.q1").draft == NO_DRAFT
+
+
+def test_a_review_has_a_draft_of_its_own():
+    predict("99.q1", "a")
+    Recall(question("99.q1")).set_state({"draft": {"given": "b", "sure": False}})
+    assert Recall(question("99.q1")).draft["given"] == "b"
+    assert (predict("99.q1").draft, predict("99.q1").choice) == (NO_DRAFT, "a")
 
 
 def test_what_is_no_question_and_no_guess_gets_a_sentence(capsys):

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers import check, hint, pace, progress, review
+from helpers import check, explain, hint, pace, progress, review, solution
 from helpers.exercises import asking
 from helpers.exercises.exercise import exercises
 from helpers.lessons import arrows, exercise_text, listings, question_text
@@ -299,19 +299,23 @@ def test_the_page_links_to_every_lesson_marks_what_is_due_and_escapes(clock, cap
     miss("05.q1")
     predict("05.q6", "a")
     change(EXERCISES, "06.1", lambda record: {"tries": 2, "solved": True})
+    change(EXERCISES, "06.2", lambda record: {"tries": 1, "solved": True})
+    for name in ("06.2", "06.6"):  # the first of them when it was solved already
+        solution(name)
+    explain("07.e1", "Only the last graph is left.")
     clock[0] += timedelta(days=1)
     data = progress()._repr_mimebundle_()
     page = data["text/html"]
     assert re.findall(r'<a href="(\w+\.ipynb)">', page) == [one.link for one in listings().values()]
-    marks = dict(
-        re.findall(r'class="progress-mark (\S+(?: \S+)?)" role="img" title="(\S+?),', page)
-    )
-    by_name = {name: look for look, name in marks.items()}
+    marks = re.findall(r'class="progress-mark (\S+(?: \S+)?)" role="img" title="(\S+?),', page)
+    by_name = {name: look for look, name in marks}
     assert by_name["05.q1"] == "progress-missed progress-again"
-    assert by_name["06.1"] == "progress-helped progress-again"
+    assert by_name["06.1"] == "progress-later progress-again", "nobody helped"
+    assert (by_name["06.2"], by_name["07.e1"]) == ("progress-right", "progress-said")
+    assert by_name["06.6"] == "progress-missed progress-again"
     assert "05.q6, Where backward starts, and where it ends: right at first" in page
-    assert page.count('class="is-begun"') == 2, "the dots of 05 and 06 on the map"
-    assert "Today: 2 things to look at again, about 4 minutes." in data["text/plain"]
+    assert page.count('class="is-begun"') == 3, "the dots of 05, 06 and 07 on the map"
+    assert "Today: 3 things to look at again, about 7 minutes." in data["text/plain"]
     assert "<script" not in page
 
 

@@ -36,13 +36,14 @@ PARTS += ["lab_words", "lab_picture", "lab_stacks", "lab_room", "lab"]
 PARTS += ["kernel"]  # one module together: each file uses what stands in those before it
 
 
-def script() -> str:
-    """Return the player's module: its files, one after the other."""
-    texts = [(HERE / "player" / f"{part}.js").read_text(encoding="utf-8") for part in PARTS]
+def script(*parts: str) -> str:
+    """Return files of the player's module, one after the other."""
+    texts = [(HERE / "player" / f"{part}.js").read_text(encoding="utf-8") for part in parts]
     return without_comments("\n".join(texts))
 
 
-SCRIPT = script()
+NOTEBOOK = script("notebook")  # a page has no use for it
+SCRIPT = script(*PARTS)
 STYLE = stylesheet() + (HERE / "player.css").read_text(encoding="utf-8")
 
 
@@ -55,7 +56,7 @@ class Player(anywidget.AnyWidget):
     `frame` is the number of the frame that is seen, `guessing` whether new numbers are hidden.
     """
 
-    _esm = SCRIPT
+    _esm = NOTEBOOK + SCRIPT
     _css = STYLE
     # JSON in one line: a notebook would spread lists over a line per number.
     film = Unicode().tag(sync=True)

@@ -2,7 +2,14 @@
 
 from autograd_graphs.text import fold
 from helpers.answers import Card, strip_marks
-from helpers.exercises.asking import MISSING, sentence, show_made, unclear, with_exercise
+from helpers.exercises.asking import (
+    MISSING,
+    VARIANTS,
+    sentence,
+    show_made,
+    unclear,
+    with_exercise,
+)
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.letters import ASKED_FOR
 from helpers.exercises.noting import note, worked
@@ -86,6 +93,8 @@ def plainly(begin: str, lines: list[str]) -> str:
 def _more(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str]:
     """Return the lines that follow on what is said of an answer."""
     name = exercise.id
+    if verdict.kind == "right" and exercise.varies and name not in VARIANTS:
+        return [f'One more like this? again("{name}")']
     if verdict.kind == "letters":
         return _after_tries(exercise, verdict, reveal)
     if verdict.kind != "unknown":

@@ -74,9 +74,17 @@ def _hint(exercise: Exercise, at: int) -> Card:
 
 
 def _hinted_once_more(record: dict, taken: int) -> dict:
-    return record | {"hints": max(taken, count(record, "hints"))} | worked(record)
+    return _helped(record, {"hints": max(taken, count(record, "hints"))})
+
+
+def _helped(record: dict, news: dict) -> dict:
+    """Return a record after help was taken; what comes after the right answer is no help."""
+    if record.get("solved") is True:
+        return record
+    return record | news | worked(record)
 
 
 def _solved(exercise: Exercise) -> Card:
     code = exercise.solution.strip()
+    note(exercise.id, False, lambda record: _helped(record, {"solution": True}))
     return Card("right", "Solution", exercise.id, code, code)

@@ -8,7 +8,7 @@ from helpers.pace import comes_back, reviewed
 from helpers.predicting.kinds import KEY, kind_of, named
 from helpers.predicting.prediction import Prediction, answer_of
 from helpers.predicting.questions import Question, question
-from helpers.progress_file import PREDICTIONS, NotKept, change
+from helpers.progress_file import DRAFT, PREDICTIONS, NotKept, change, without_draft
 from helpers.progress_file import read as kept
 
 
@@ -16,6 +16,7 @@ class Recall(Prediction):
     """Ask a question of a lesson at review; the first guess stays as it is."""
 
     kept_as = sure_as = ""  # what was said at review is not kept, only whether it was right
+    drafted_as = f"{DRAFT}_at_review"
     asks = '{0}: your answer, {1}. Without buttons: review("{0}", {2})'
 
     def __init__(self, asked: Question, guess: str = "", call: str = "") -> None:
@@ -34,6 +35,7 @@ class Recall(Prediction):
         self.choice = self.kind.read(self.asked, self.choice)
         if self.choice and self.answer is None:
             self.problem = reviewed_now(self.asked, self.kind.is_right(self.asked, self.choice))
+            self.send({"kept": None})
             self._look()
 
     def _told(self) -> str:
@@ -46,7 +48,10 @@ class Recall(Prediction):
 def reviewed_now(asked: Question, is_right: bool) -> str:
     """Keep what came of a question at review; return when it comes back."""
     try:
-        return comes_back(change(PREDICTIONS, asked.id, lambda record: reviewed(record, is_right)))
+        record = change(
+            PREDICTIONS, asked.id, lambda record: reviewed(without_draft(record), is_right)
+        )
+        return comes_back(record)
     except NotKept as error:
         return str(error)
 
@@ -58,7 +63,7 @@ class Again(Recall):
     "now"; the guess of lesson 00 stays as it is.
     """
 
-    kept_as, sure_as = "now", "sure_now"
+    kept_as, sure_as, drafted_as = "now", "sure_now", f"{DRAFT}_now"
     asks = "{0}: your guess, {1}. Without buttons: then_and_now({0}={2})"
     _keep = Prediction._keep
 

@@ -53,7 +53,7 @@ def waiting(sections: dict[str, dict[str, dict]]) -> list[Due]:
     """
     missed = [
         *_missed(PREDICTIONS, sections[PREDICTIONS], was_missed),
-        *_missed(EXERCISES, sections[EXERCISES], took_help),
+        *_missed(EXERCISES, sections[EXERCISES], was_hard),
     ]
     return sorted(missed, key=_order)
 
@@ -110,8 +110,13 @@ def is_wrong(asked: Question, record: dict) -> bool:
     return bool(first) and not kind.is_right(asked, first)
 
 
-def took_help(name: str, record: dict) -> bool:
-    """Tell whether an exercise took hints, or was not solved at the first try."""
+def was_hard(name: str, record: dict) -> bool:
+    """Tell whether an exercise took help, or was not solved at the first try."""
     tries, is_solved = count(record, "tries"), record.get("solved") is True
-    was_easy = count(record, "hints") == 0 and (tries == 0 or (tries == 1 and is_solved))
+    was_easy = not was_helped(record) and (tries == 0 or (tries == 1 and is_solved))
     return not was_easy and find(name) is not None and is_in_lesson(name)
+
+
+def was_helped(record: dict) -> bool:
+    """Tell whether a hint was taken, or the solution looked at, before an exercise was solved."""
+    return count(record, "hints") > 0 or record.get("solution") is True

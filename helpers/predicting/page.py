@@ -10,17 +10,19 @@ from autograd_graphs.drawing.svg import safe
 from helpers.answers import marked
 from helpers.exercises.exercise import exercises
 from helpers.lessons import Listing, arrows, is_in_lesson, listings
-from helpers.predicting.due import Due, due, is_wrong, took_help
+from helpers.predicting.due import Due, due, is_wrong, was_helped
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.questions import Question, every
-from helpers.progress_file import EXERCISES, PREDICTIONS
+from helpers.progress_file import EXERCISES, PREDICTIONS, count
 
 ROW, LANE, LEFT, DOT = 38, 16, 10, 6  # px of the map
-SIGNS = {"right": "✓", "helped": "◐", "missed": "✗", "open": "·"}
+SIGNS = {"right": "✓", "later": "↻", "helped": "◐", "missed": "✗", "said": "✎", "open": "·"}
 LEGEND = (
     ("right", "right at first"),
+    ("later", "solved at a later try"),
     ("helped", "solved with help"),
     ("missed", "missed"),
+    ("said", "explained, not graded"),
     ("open", "open"),
 )
 COLOURS = ("ground", "rim", "ink", "faint", "leafrim", "done", "doneground", "warn", "now")
@@ -66,20 +68,23 @@ def row(listing: Listing, sections: dict[str, dict[str, dict]], today: list[Due]
 
 
 def of_round(asked: Question, records: dict[str, dict]) -> str:
-    """Return the state of a question: "right", "missed" or "open"."""
+    """Return the state of a question: "right", "missed", "open", or "said" where nobody grades it."""
     record = records.get(asked.id, {})
     if not kind_of(asked).read(asked, record.get("first", "")):
         return "open"
-    if asked.right and is_wrong(asked, record):
-        return "missed"
-    return "right"
+    if not asked.right:
+        return "said"
+    return "missed" if is_wrong(asked, record) else "right"
 
 
 def of_exercise(name: str, records: dict[str, dict]) -> str:
     record = records.get(name, {})
-    if record.get("solved") is True:
-        return "helped" if took_help(name, record) else "right"
-    return "missed" if took_help(name, record) else "open"
+    tries, helped = count(record, "tries"), was_helped(record)
+    if record.get("solved") is not True:
+        return "missed" if tries or helped else "open"
+    if helped:
+        return "helped"
+    return "later" if tries > 1 else "right"
 
 
 def mark(name: str, title: str, state: str, due_names: list[str]) -> str:

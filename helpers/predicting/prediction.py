@@ -3,6 +3,7 @@ the first one, and answer it once the cell that settles it has run.
 """
 
 import json
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import anywidget
 from traitlets import Any as Anything
 from traitlets import Bool, Dict, Unicode
 
+from autograd_graphs import playing
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from helpers.answers import Card, show
@@ -19,17 +21,21 @@ from helpers.predicting import ran
 from helpers.predicting.graph_cards import same_graph
 from helpers.predicting.kinds import kind_of, lines_of, named, text_of
 from helpers.predicting.questions import Question, every, question
-from helpers.progress_file import PREDICTIONS, NotKept, change
+from helpers.progress_file import DRAFT, PREDICTIONS, NotKept, change, without_draft
+from helpers.progress_file import draft as kept_draft
 from helpers.progress_file import read as kept
 
 HERE = Path(__file__).parent / "browser"
 CORE = HERE / "prediction.js"  # the others add their kinds to it
 SCRIPTS = [CORE, *sorted(path for path in HERE.glob("*.js") if path != CORE)]
 SCRIPT = "\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+NOTEBOOK = Path(playing.__file__).parent / "player" / "notebook.js"  # a page has no use for it
 STYLE = (HERE / "prediction.css").read_text(encoding="utf-8")
 ran.listen()  # from the import in the first cell on, so that it is known what ran before a question
 EARLY = 'document.documentElement.dataset.predicting = "";'  # before a page is seen: hide answers
 NO_SCRIPT = "Guess, and write it down, before you read on."
+NO_DRAFT = {"given": "", "sure": False}
+LONGEST_DRAFT = 1000  # characters
 GUESSED = ("choose", "number")  # kinds that `predict` asks for
 ASKED = "application/vnd.computational-graphs.prediction"  # the id of a question, in an output
 
@@ -41,11 +47,13 @@ class Prediction(anywidget.AnyWidget):
     there is a guess and the cell that settles it has run.
     """
 
-    _esm, _css = SCRIPT, STYLE
+    _esm, _css = NOTEBOOK.read_text(encoding="utf-8") + SCRIPT, STYLE
     kept_as, sure_as = "first", "sure"  # the names of a guess in the progress file
+    drafted_as = DRAFT  # and of what was not sent yet
     question = Dict().tag(sync=True)
     choice = Unicode().tag(sync=True)
     sure = Bool().tag(sync=True)
+    draft = Dict(NO_DRAFT).tag(sync=True)
     ran = Bool().tag(sync=True)
     answer = Anything(None).tag(sync=True)
     problem = Unicode().tag(sync=True)
@@ -58,8 +66,10 @@ class Prediction(anywidget.AnyWidget):
             question=asked_of(asked),
             choice=self.kind.read(asked, record.get(self.kept_as, "")),
             sure=record.get(self.sure_as) is True,
+            draft=drafted(kept_draft(PREDICTIONS, asked.id, self.drafted_as)),
         )
         self.observe(self._keep, "choice")
+        self.observe(self._keep_draft, "draft")
         self.choice = self.choice or guess
         self._wait()
 
@@ -93,10 +103,21 @@ class Prediction(anywidget.AnyWidget):
             self._look()
 
     def _note(self, news: dict) -> None:
+        """Keep news of an answer, beside which its draft is old, and let the browser forget it."""
         try:
-            change(PREDICTIONS, self.asked.id, lambda record: news | record)
+            change(PREDICTIONS, self.asked.id, lambda record: news | without_draft(record))
+            self.send({"kept": None})
         except NotKept as error:
             self.problem = str(error)
+
+    def _keep_draft(self, _: object) -> None:
+        """Keep what is not sent yet, and tell the browser, which holds it until then."""
+        if self.choice:
+            return
+        news = {self.drafted_as: drafted(self.draft)}
+        with suppress(NotKept):
+            change(PREDICTIONS, self.asked.id, lambda record: record | news)
+            self.send({"kept": self.draft})
 
     def __repr__(self) -> str:
         return fold(self._told())
@@ -198,6 +219,13 @@ def typed(asked: Question) -> str:
     """Return how a question is answered without buttons."""
     word = "line=" if asked.kind == "find_line" else ""
     return f'{call_of(asked)}("{asked.id}", {word}{kind_of(asked).example(asked)})'
+
+
+def drafted(given: object) -> dict[str, Any]:
+    """Return a draft as the browser takes it, whatever stands in the file."""
+    if not isinstance(given, dict) or not isinstance(given.get("given"), str):
+        return NO_DRAFT
+    return {"given": given["given"][:LONGEST_DRAFT], "sure": given.get("sure") is True}
 
 
 def unclear(text: str) -> None:

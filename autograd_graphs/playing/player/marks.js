@@ -40,16 +40,6 @@ function isPages({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   return ctrlKey || metaKey || altKey || key === "Tab" || (shiftKey && key === "Enter");
 }
 
-// Notebook 7 looks for its shortcuts before a key comes here, and passes over what is marked like this. So each of our
-// keys is marked as it comes down the window, and those of the page are not. Returns how to end that.
-function keepKeys(room) {
-  const mark = (event) => {
-    if (room.contains(event.target)) event.target.toggleAttribute("data-lm-suppress-shortcuts", !isPages(event));
-  };
-  addEventListener("keydown", mark, true);
-  return () => removeEventListener("keydown", mark, true);
-}
-
 function pairs(flat) {
   const found = [];
   for (let at = 0; at < flat.length; at += 2) found.push([flat[at], flat[at + 1]]);

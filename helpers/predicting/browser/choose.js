@@ -57,7 +57,7 @@ class Choose {
     const group = `prediction-${Math.random().toString(36).slice(2)}`;
     for (const letter of letters) {
       const label = element("label", "letter", row);
-      const input = element("input", "", label, { type: "radio", name: group, value: letter, ariaLabel: `option ${letter}` });
+      const input = element("input", "", label, { type: "radio", name: group, value: letter, ariaLabel: `option ${letter}`, ariaKeyShortcuts: letter });
       const mark = element("b", "", label, { textContent: letter, ariaHidden: "true" });
       input.addEventListener("change", () => this.owner.show());
       this.labels.set(letter, { label, input, mark });
@@ -68,6 +68,21 @@ class Choose {
     const label = element("label", "field", row, { textContent: this.count === 1 ? "A number: " : `${this.count} numbers, with commas between: ` });
     this.field = element("input", "", label, { type: "text", inputMode: "text", autocomplete: "off", spellcheck: false });
     this.field.addEventListener("input", () => this.owner.show());
+  }
+
+  // The key of a letter chooses it.
+  pressed({ key }) {
+    const input = this.labels.get(key)?.input;
+    if (!input) return;
+    Object.assign(input, { checked: true }).focus();
+    this.owner.show();
+  }
+
+  draft = () => this.field?.value ?? this.picked();
+
+  resume(draft) {
+    if (this.field) this.field.value = draft;
+    else if (this.labels.has(draft)) this.labels.get(draft).input.checked = true;
   }
 
   picked() {

@@ -106,6 +106,7 @@ class Draw {
     if (other) other.at = card.at;
     card.at = [col, row];
     this.glide();
+    this.owner.show();
   }
 
   pressed(event, id) {
@@ -234,6 +235,24 @@ class Draw {
   }
 
   picked = () => [...this.edges].flatMap(([edge, times]) => Array(times).fill(edge)).sort().join(" ");
+
+  // The edges, and where the cards stand: "AB BC;A02 B11".
+  draft = () => {
+    const places = [...this.cards.values()].map(({ id, at }) => `${id}${at.join("")}`).join(" ");
+    this.start ??= places;
+    return this.edges.size || places !== this.start ? `${this.picked()};${places}` : "";
+  };
+
+  resume(draft) {
+    this.draft(); // as it was before
+    const [edges, places = ""] = draft.split(";");
+    if (edges && !Draw.isMeant(edges, { cards: [...this.cards.values()] })) return;
+    for (const [id, col, row] of places.split(" ")) if (this.cards.has(id) && col < this.cols && row < this.rows) this.cards.get(id).at = [+col, +row];
+    this.edges = tally(edges);
+    this.paint();
+    this.listEdges();
+  }
+
   named = (choice) => `This is my graph (edges: ${choice.split(" ").length})`;
   kept = () => "Your drawing is kept.";
 

@@ -19,6 +19,8 @@ class Explain {
     return text.length < FEW ? "" : text;
   }
 
+  draft = () => this.field.value;
+  resume = (draft) => (this.field.value = draft);
   named = () => "This is my explanation";
   kept = () => "Your words are kept.";
   words = () => ({ head: "Which of these points did you make? Only you see the ticks." });

@@ -38,12 +38,20 @@ class FindLine {
   }
 
   picked = () => (this.line ? `${this.line}${this.because.querySelector(":checked")?.value ?? ""}` : "");
+  draft = () => this.picked();
   named = (choice) => `I blame line ${parseInt(choice)}`;
   kept = (choice) => `You blame line ${parseInt(choice)}.`;
 
   put(choice) {
     const row = this.rows[parseInt(choice) - 1];
     if (row) row.input.checked = true;
+  }
+
+  resume(draft) {
+    this.put(draft);
+    this.because.hidden = !this.line;
+    const why = [...this.because.querySelectorAll("input")].find(({ value }) => value === draft.replace(/\d+/, ""));
+    if (why) why.checked = true;
   }
 
   // Every line tells what stands behind it; the lines can be asked on.

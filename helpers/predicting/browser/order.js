@@ -90,11 +90,20 @@ class Order {
   }
 
   picked = () => (this.order.join("") === this.start ? "" : this.used);
+  draft = () => (this.order.join("") === this.start ? "" : this.order.join(""));
   named = () => "This is my order";
   kept = () => "Your order is kept.";
 
+  resume(draft) {
+    if ([...draft].sort().join() === [...this.start].sort().join()) this.arrange([...draft]);
+  }
+
   put(choice) {
-    this.order = [...choice, "-", ...[...this.start].filter((one) => one !== "-" && !choice.includes(one))];
+    this.arrange([...choice, "-", ...[...this.start].filter((one) => one !== "-" && !choice.includes(one))]);
+  }
+
+  arrange(order) {
+    this.order = order;
     this.list.append(...this.order.map((letter) => this.rows.get(letter)));
     this.paint();
   }

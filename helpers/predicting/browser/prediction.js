@@ -1,10 +1,12 @@
 // The core of what is asked under a question: open, locked, answered. It keeps the first answer, and says nothing of
 // it before the cell that settles it has run; what is right is not in the browser before that. KINDS holds what can be
 // asked. A kind has a legend, what an empty button says, picked(), put(choice), named(choice), kept(choice),
-// settle(choice, answer), words(choice, answer), and a static isMeant(choice, state).
+// settle(choice, answer), words(choice, answer), and a static isMeant(choice, state); for what is not sent yet draft() and
+// resume(draft), which passes over what it cannot read. `render` uses notebook.js of the player, which a page does not carry.
 
 const KINDS = {};
-const GROWS = 2000; // ms that an output may take to be drawn
+const PAUSE = 300; // ms without a change, after which a draft is kept
+const GONE = "The kernel has restarted and no longer knows this question. Run this cell again: your answer will still be here.";
 const STEP = 6; // px that a press may move and still be a click
 const BY = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -21,17 +23,8 @@ function write(parent, text) {
 }
 
 // Keys that mean something here do not reach the notebook; Shift+Enter and its like do.
-function isPages({ shiftKey, ctrlKey, metaKey, altKey }) {
-  return shiftKey || ctrlKey || metaKey || altKey;
-}
-
-// Notebook 7 looks for its shortcuts before a key comes here, and passes over what is marked like this.
-function keepKeys(box) {
-  const mark = (event) => {
-    if (box.contains(event.target)) event.target.toggleAttribute("data-lm-suppress-shortcuts", !isPages(event));
-  };
-  addEventListener("keydown", mark, true);
-  return () => removeEventListener("keydown", mark, true);
+function isPages({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  return ctrlKey || metaKey || altKey || key === "Tab" || (shiftKey && key === "Enter");
 }
 
 // A press that moves is a drag, and no click.
@@ -58,8 +51,8 @@ function draggable(target, may, move, end) {
 }
 
 class Prediction {
-  constructor(host, state, commit) {
-    Object.assign(this, { state, commit });
+  constructor(host, state, commit, drafted = () => {}) {
+    Object.assign(this, { state, commit, drafted });
     this.box = element("fieldset", "", host, { className: "prediction" });
     this.box.dataset.kind = state.kind;
     this.legend = element("legend", "unseen", this.box);
@@ -69,11 +62,18 @@ class Prediction {
     this.legend.textContent = this.kind.legend;
     this.button = element("button", "lock", this.row, { type: "button", onclick: () => this.lock() });
     this.sureLabel = element("label", "sure", this.row);
-    this.sure = element("input", "", this.sureLabel, { type: "checkbox" });
+    this.sure = element("input", "", this.sureLabel, { type: "checkbox", onchange: () => this.show() });
     this.sureLabel.append(" I am sure");
     this.said = element("div", "said", this.box, { tabIndex: -1, role: "status" });
     this.box.addEventListener("keydown", (event) => this.pressed(event));
+    if (this.isOpen) this.resume(state.draft);
     this.show();
+  }
+
+  // What was not sent when the cell ran last, or when the page was left.
+  resume({ given, sure } = {}) {
+    if (typeof given === "string" && given) this.kind.resume(given);
+    this.sure.checked = sure === true;
   }
 
   get isOpen() {
@@ -83,6 +83,7 @@ class Prediction {
   pressed(event) {
     if (isPages(event)) return;
     event.stopPropagation();
+    if (this.isOpen) this.kind.pressed?.(event);
     if (event.key !== "Enter" || !this.kind.isOneField || event.target === this.button) return;
     event.preventDefault();
     this.lock();
@@ -91,47 +92,25 @@ class Prediction {
   lock() {
     const choice = this.kind.picked();
     if (!choice || !this.isOpen) return;
+    if (this.commit(choice, this.sure.checked) === false) return this.say({ head: GONE });
     this.update({ choice, sure: this.sure.checked });
-    this.commit(choice, this.sure.checked);
     this.goOn();
   }
 
-  // In a notebook the next cell becomes the active one, so that Shift+Enter runs it and not this one again;
-  // where several rows stand together, the next one that is open.
+  // In a notebook the way leads on; where several rows stand together, to the next one that is open.
   goOn() {
     const cell = this.box.closest(".jp-Cell");
     const open = cell?.querySelector('.prediction[data-state="open"] input');
     if (open) return open.focus();
-    const next = cell?.nextElementSibling;
-    const editor = next?.querySelector(".cm-content");
-    const place = editor?.checkVisibility() ? editor : next;
-    if (place === next && next?.tabIndex === -1) next.tabIndex = -1; // so that it can be focused
-    place?.focus({ preventScroll: true });
-    if (!place?.contains(document.activeElement)) this.said.focus({ preventScroll: true });
+    if (!cell || !goOn(this.box)) this.said.focus({ preventScroll: true });
   }
 
   update(news) {
     const hasRun = news.ran && !this.state.ran;
     Object.assign(this.state, news);
     this.show();
-    if (hasRun) this.bringUp();
-  }
-
-  // What the cell below has made may begin under the edge of the window. It is brought up as it grows, as far as
-  // this row stays in view; whoever does something else meanwhile is left alone.
-  bringUp() {
-    const panel = this.box.closest(".jp-WindowedPanel-outer");
-    const next = this.box.closest(".jp-Cell")?.nextElementSibling;
-    if (!panel || !next) return;
-    const grown = new ResizeObserver(() => {
-      const [seen, made, row] = [panel, next, this.box].map((one) => one.getBoundingClientRect());
-      const by = Math.min(made.bottom - seen.bottom, row.top - seen.top);
-      if (by > 0) panel.scrollTop += by;
-    });
-    const stop = () => grown.disconnect();
-    grown.observe(next);
-    setTimeout(stop, GROWS);
-    for (const kind of ["wheel", "keydown", "pointerdown"]) panel.addEventListener(kind, stop, { once: true, passive: true });
+    const next = hasRun && this.box.closest(".jp-Cell")?.nextElementSibling;
+    if (next) keepInView(next, this.box);
   }
 
   show() {
@@ -149,6 +128,7 @@ class Prediction {
     this.sureLabel.hidden = Boolean(choice) && !sure;
     this.sure.disabled = Boolean(choice);
     if (choice) this.sure.checked = sure;
+    if (!choice) this.drafted({ given: this.kind.draft(), sure: this.sure.checked });
     this.say(this.words());
   }
 
@@ -176,19 +156,86 @@ class Prediction {
 const SYNCED = ["choice", "sure", "ran", "answer", "problem"];
 
 function render({ model, el }) {
+  const tie = new Tie(model, "sure");
+  const tell = teller(model, tie);
   const seen = () => Object.fromEntries(SYNCED.map((name) => [name, model.get(name)]));
-  const made = new Prediction(el, { ...model.get("question"), ...seen() }, (choice, sure) => {
-    model.set("choice", choice);
-    model.set("sure", sure);
-    model.save_changes();
-  });
+  const question = model.get("question");
+  const draft = new Draft(model, tell, question.id);
+  const commit = (choice, sure) => {
+    draft.hold();
+    return tell({ sure }) && tell({ choice });
+  };
+  const made = new Prediction(el, { ...question, ...seen(), draft: draft.found }, commit, (news) => draft.change(news));
   const follow = () => made.update(seen());
   for (const name of SYNCED) model.on(`change:${name}`, follow);
+  made.box.addEventListener("focusout", () => draft.send());
   const leaveKeys = keepKeys(made.box);
+  bringUp(made.box);
   return () => {
     SYNCED.forEach((name) => model.off(`change:${name}`, follow));
+    draft.end();
+    tie.loosen();
     leaveKeys();
   };
+}
+
+// What is not sent yet goes to the kernel, which keeps it in the progress file, and says so. Until then it waits in the tab:
+// the kernel may be busy, or gone, when the cell runs again or the page is loaded again.
+class Draft {
+  constructor(model, tell, id) {
+    Object.assign(this, { model, tell, place: `draft ${id}`, timer: 0 });
+    const waiting = this.waiting();
+    this.found = waiting ? JSON.parse(waiting) : model.get("draft");
+    this.text = JSON.stringify(this.found);
+    if (waiting) this.later();
+    this.heard = ({ kept }) => (kept === null || JSON.stringify(kept) === this.text) && this.waiting("");
+    model.on("msg:custom", this.heard);
+  }
+
+  change(draft) {
+    const text = JSON.stringify(draft);
+    if (text === this.text) return;
+    this.text = text;
+    this.waiting(text);
+    this.later();
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.send(), PAUSE);
+  }
+
+  send() {
+    if (this.timer) this.tell({ draft: JSON.parse(this.text) });
+    this.stop();
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+  }
+
+  // It becomes the answer, and waits until that is kept.
+  hold() {
+    this.stop();
+    this.waiting(this.text);
+  }
+
+  end() {
+    this.send();
+    this.model.off("msg:custom", this.heard);
+  }
+
+  // What waits in the tab, "" where nothing does, or where nothing may be kept; `text` takes its place.
+  waiting(text) {
+    try {
+      if (text === "") sessionStorage.removeItem(this.place);
+      else if (text) sessionStorage.setItem(this.place, text);
+      return sessionStorage.getItem(this.place) ?? "";
+    } catch {
+      return "";
+    }
+  }
 }
 
 // In a page no kernel runs: the choice stays in the browser, and brings the output and the reason, unfolded.
