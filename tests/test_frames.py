@@ -34,14 +34,17 @@ def frames_drawn(drawn):
 
 
 def bodies(drawn):
-    """Return the rectangle of every node's card."""
-    found = {}
+    """Return the node and the rectangle of every card: piled ones are one, those of a leaf that is
+    drawn at each use are several.
+    """
+    found = []
     for mark in drawn.marks:
         if mark.part == "body" and mark.owner:
             x, y, wide, high, _ = mark.at
-            old = found.get(mark.owner.number, Rect(x, y, x, y))
-            right, bottom = max(x + wide, old.right), max(y + high, old.bottom)
-            found[mark.owner.number] = Rect(min(x, old.left), min(y, old.top), right, bottom)
+            body = Rect(x, y, x + wide, y + high)
+            if found and found[-1][0] == mark.owner.number and found[-1][1].meets(body):
+                body = Rect.around([found.pop()[1], body])
+            found.append((mark.owner.number, body))
     return found
 
 
@@ -59,7 +62,7 @@ def test_the_model_is_a_frame_and_the_loss_stands_above_it():
     assert outside == {"MeanBackward0", "PowBackward0"}
     drawn = drawing(graph)
     (frame,) = frames_drawn(drawn).values()
-    for node, body in bodies(drawn).items():
+    for node, body in bodies(drawn):
         if node in graph.frames[0].nodes:
             assert holds(frame, body)
         else:
@@ -82,7 +85,7 @@ def faults(graph):
     found, cards = frames_drawn(drawn), bodies(drawn)
     members = {frame.name: set(frame.nodes) for frame in graph.frames}
     for name, rect in found.items():
-        for node, body in cards.items():
+        for node, body in cards:
             if node in members[name] and not holds(rect, body):
                 yield f"{graph.nodes[node].operation} is out of the frame {name}"
             if node not in members[name] and rect.meets(body):

@@ -142,14 +142,14 @@ class Folding:
 
     def _further(self, is_open: frozenset[Part], opened: Parts) -> tuple[frozenset[Part], Parts]:
         """Open the box that hides most, and all equal to it, in turn: while it hides more than half
-        of what there is to see, or the picture has few cards.
+        of what there is to see, or in a picture of few cards more than a tenth.
         """
         whole = sum(part.period for part in opened) or len(self.program)
         drawn = list(self._boxes(self.outline.outer, is_open, opened))
         cards, tried = self._cards(drawn), set[Part]()
         while likely := [box for box in drawn if box not in tried and self._may_open(box, opened)]:
             largest = max(likely, key=lambda box: box.period)
-            if largest.period <= whole / 2 and cards >= FEW:
+            if largest.period <= whole / (10 if cards < FEW else 2):
                 break
             form = self.outline.form(largest)
             alike = [box for box in likely if self.outline.form(box) == form]

@@ -75,7 +75,7 @@ def test_no_edge_of_an_answer_hides_and_no_words_collide(opened, name, share, si
     places = {card["id"]: nr for nr, card in enumerate(asked.shown["cards"])}
     for edge in asked.told["edges"].split()[: SHARES[share]]:
         for letter in edge:
-            page.locator(".prediction-card").nth(places[letter]).click()
+            page.locator(".prediction-card").nth(places[letter]).press("Enter")
     page.click(".prediction-lock")
     page.evaluate(SETTLED)
     photograph(page, f"drawn/{name}-{share}-{size[0]}")

@@ -9,7 +9,7 @@ from driver import photograph, press
 from made_up_film import meant, restless
 from player_page import FAULTS, PLACES, START
 
-from autograd_graphs.playing.player import SCRIPT, as_json, page_of
+from autograd_graphs.playing.player import NOTEBOOK, SCRIPT, as_json, page_of
 from helpers import labs
 from helpers.labs.engine.lab import with_buttons
 
@@ -315,7 +315,7 @@ def test_hostile_words_are_shown_as_text(play):
 def opened_at(window, film, frame):
     window.goto("about:blank")
     window.set_content('<body><div id="here"></div>')
-    window.evaluate(START, [SCRIPT, film, frame, "live"])
+    window.evaluate(START, [NOTEBOOK + SCRIPT, film, frame, "live"])
     window.focus(".player")
     return window
 

@@ -9,7 +9,7 @@ from player_page import START
 
 from autograd_graphs.drawing.palette import DARK, LIGHT
 from autograd_graphs.playing.animate import explored
-from autograd_graphs.playing.player import SCRIPT, as_json, head, page
+from autograd_graphs.playing.player import NOTEBOOK, SCRIPT, as_json, head, page
 
 pytestmark = pytest.mark.browser
 AWAY = "Click (or Tab) into the player, then press →"
@@ -448,7 +448,7 @@ def widget(chromium):
 
         def start(film, comm, frame=2):
             watch.page.set_content('<body><div id="here"></div>')
-            watch.page.evaluate(START, [SCRIPT, as_json(film), frame, comm])
+            watch.page.evaluate(START, [NOTEBOOK + SCRIPT, as_json(film), frame, comm])
             return watch.page
 
         yield start

@@ -91,7 +91,7 @@ def test_every_stop_of_every_view_of_a_folded_graph_shows_what_its_film_says(fil
     shown, read = film_page("layers"), Steps(as_json(film_of("layers")))
     shown.focus(".player")
     all_views, seen_views, dice = views(trace_of("layers").graph, 24), set(), random.Random(0)
-    for _ in range(14):
+    for _ in range(24):
         view = matching(all_views, shown.evaluate(TEXTS))
         stops = read.scenes[view].stops
         assert shown.evaluate("+document.querySelector('.player-range').max") == len(stops) - 1
