@@ -497,7 +497,7 @@ TOLD = {  # a program, what asks, what is said of it, and what is not
     "the std of one value": (
         "spread = net(x[:1]).std()\nloss = spread + net(x).mean()",
         ASK,
-        "It began at std. It divides by the number of values less 1",
+        "It began at std. It divides by the number of values minus 1",
         "infinite slope",
     ),
     "a negative number to the power of -1": (
@@ -587,7 +587,7 @@ TOLD = {  # a program, what asks, what is said of it, and what is not
         "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\nfor number in range(1, 9):\n"
         "    net(x).mean().backward()\n    if number % 4 == 0:\n        opt.step()\n    plan.step()",
         "diagnose()",
-        "in the same if where several batches make one step",
+        "inside the same if when several batches make one step",
         "call optimizer.step() first",
     ),
 }

@@ -235,7 +235,7 @@ def test_steps_that_cannot_be_read_are_counted_and_told(monkeypatch):
     space = example()
     trace = record(space["e"], names=space)
     assert [trace.graph.nodes[step.node].is_leaf for step in trace.steps] == [True] * 4
-    said = "At 4 places this backward couldn't be read: what is missing ran all the same."
+    said = "At 4 places I couldn't read this backward, but it ran all the same."
     assert str(trace).splitlines()[-1] == said
     assert said in film(trace).remarks
     coloured = show(trace, color="grad").text
@@ -250,7 +250,7 @@ def test_a_backward_of_which_nothing_was_read_is_not_said_to_be_empty(monkeypatc
     monkeypatch.setattr("autograd_graphs.recording.hooks.Log._arrived", unread)
     trace = record(example()["e"])
     assert trace.steps == ()
-    assert str(trace).startswith("At 8 places this backward couldn't be read")
+    assert str(trace).startswith("At 8 places I couldn't read this backward")
 
 
 @pytest.mark.parametrize(

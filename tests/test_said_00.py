@@ -54,8 +54,10 @@ def test_another_c_changes_all_three_gradients():
 
 
 def test_a_card_keeps_what_its_slope_needs_and_a_few_keep_more():
-    says("q4-because", "by one factor is the other one, so the product keeps both")
-    says("q4-because", "The slope of `+` is 1, so it keeps nothing.")
+    says(
+        "q4-because", "with respect to one factor and you get the other, so the product keeps both"
+    )
+    says("q4-because", "`+` has slope 1, so it keeps nothing.")
     says("q4-because", "`x**1` keeps `x`, although its slope")
     says("q4-notes", "how many has `a * 2`? (None, and one.")
     says("00.e1", "The slope of `+` is 1, whatever the numbers are.")
@@ -128,7 +130,7 @@ def test_without_a_card_or_a_pill_backward_raises():
         assert "no graph" in show(made).text
         with pytest.raises(RuntimeError, match="does not require grad"):
             made.backward()
-    says("q7-notes", "It silences this error, but `w.grad` stays None.", "comes a TypeError")
+    says("q7-notes", "It silences this error, but `w.grad` stays None,", "you get a TypeError")
     flagged = source("00", "case-run").replace(
         "loss.backward()", "loss.requires_grad_().backward()"
     )

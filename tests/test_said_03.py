@@ -79,12 +79,14 @@ def test_retain_grad_in_the_case():
 
 def test_what_no_recorded_operation_made_is_a_leaf():
     says("d1-notes", "(`reshape`. It computes nothing, and it is recorded all")
-    says("44d220ab", "**A leaf is a tensor without a `grad_fn`: usually, no recorded")
+    says("44d220ab", "**A leaf is a tensor without a `grad_fn`, usually because no recorded")
     says("44d220ab", "After `q += p`, `q` is a non-leaf.", "For `is_leaf`, the flag doesn't matter")
     says("3a3e5fec", "May you still raise the flag of `q`?")
-    says("c7a11b63", "A leaf is a tensor without a `grad_fn`: usually, no recorded operation")
+    says(
+        "c7a11b63", "A leaf is a tensor without a `grad_fn`, usually because no recorded operation"
+    )
     says("is_leaf", "`t.is_leaf` is True if `t` has no `grad_fn`")
-    says("leaf", "A leaf is a tensor without a `grad_fn`: usually, no recorded operation")
+    says("leaf", "A leaf is a tensor without a `grad_fn`, usually because no recorded operation")
     says("tensor", "If a recorded operation made it, it also knows the backward function")
     says("non-leaf", "a recorded operation made it or wrote into it")
     w = leaf(2.0, 3.0)

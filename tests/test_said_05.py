@@ -103,7 +103,7 @@ def test_a_second_backward_needs_the_saved_tensors_once_more():
 
 
 def test_grad_leaves_the_grad_of_leaves_alone():
-    says("e1", "returns the gradient of `y` by `x`, and leaves `x.grad` alone")
+    says("e1", "returns the gradient of `y` with respect to `x` and leaves `x.grad` alone")
     x, other = leaf(1.0, 1.0), leaf(1.0, 1.0)
     x.grad = torch.tensor([7.0, 7.0])
     grad((x * other).sum(), (x, other))

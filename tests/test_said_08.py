@@ -70,7 +70,8 @@ def test_the_two_paths_of_the_loss_add_up_and_each_leads_its_way():
 
 def test_what_is_detached_counts_for_the_number_and_is_a_constant_for_the_gradient():
     says(
-        "d2-because", "**What you detach counts for the number. For the gradient it's a constant.**"
+        "d2-because",
+        "**What you detach still counts in the value, but for the gradient it's a constant.**",
     )
     x = leaf(3.0)
     (x * x.detach()).backward()
@@ -124,9 +125,14 @@ VIEWS = (lambda h: h[0], lambda h: h.view(-1), lambda h: h.unsqueeze(0).transpos
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_view_made_in_a_block_shows_the_flag_and_has_no_way_back(block):
     says("q13-because", "shows the flag of its base, but it was not recorded, so backward cannot")
-    says("q13-because", "so it refuses. Do both after the block.", "after a write, torch records")
     says(
-        "q13-because", "While nobody writes, you can read `flat`, and a gradient is missing later."
+        "q13-because",
+        "so it refuses. Do both after the block.",
+        "after a write PyTorch refuses to record",
+    )
+    says(
+        "q13-because",
+        "As long as nothing is written, `flat` works without an error, but later a gradient is missing.",
     )
     says("q13-notes", "raise? (No, and `w.grad` stays None.)", "have caught it? (No.")
     says("dng-51", "a view made there still shows its flag. Look at its `grad_fn`.")

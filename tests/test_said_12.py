@@ -86,21 +86,29 @@ def test_a_forward_runs_without_a_record_and_becomes_one_node():
 
 def test_what_a_backward_returns_goes_on_as_it_is():
     says("q1-because", "torch multiplies nothing for you")
-    says("q1-because", "refuses a wrong number of gradients, and a shape that does not fit")
+    says(
+        "q1-because",
+        "refuses a wrong number of gradients (extra `None`s are fine) or a shape that doesn't fit",
+    )
     for returned, message in (
         (torch.ones(5), "got [5] but expected shape compatible with [2]"),
         ((torch.ones(2),) * 2, "incorrect number of gradients (expected 1, got 2)"),
     ):
         wrong = function(lambda ctx, x: x * 1, lambda ctx, arrived, returned=returned: returned)
         assert message in refusal(wrong.apply(leaf()).sum().backward)
-    says("q1-because", "It casts another dtype, but never a complex gradient to a real one.")
+    says("q1-because", "It casts other dtypes, but not complex to real")
     turned = function(lambda ctx, x: x * 1, lambda ctx, arrived: arrived * 1j)
     assert "input_is_complex == grad_is_complex" in refusal(turned.apply(leaf()).sum().backward)
-    says("q1-because", "It sums what a broadcast would have repeated.")
+    says("q1-because", "it sums over broadcast dimensions")
     wide = function(lambda ctx, x: x * 1, lambda ctx, arrived: torch.ones(2, 5))
     wide.apply(x := torch.ones(2, 1, requires_grad=True)).sum().backward()
     assert x.grad.tolist() == [[5], [5]]
-    for returned, gradient in ((torch.ones(2).long(), [1, 1]), (torch.ones(3, 2), [3, 3])):
+    spare = (torch.ones(2), None)
+    for returned, gradient in (
+        (torch.ones(2).long(), [1, 1]),
+        (torch.ones(3, 2), [3, 3]),
+        (spare, [1, 1]),
+    ):
         odd = function(lambda ctx, x: x * 1, lambda ctx, arrived, returned=returned: returned)
         odd.apply(x := leaf()).sum().backward()
         assert (x.grad.tolist(), x.grad.dtype) == (gradient, torch.float32)
@@ -213,9 +221,9 @@ def test_gradcheck_finds_the_fault_of_the_case_and_not_second_derivatives():
 
 
 def test_once_differentiable_raises_in_backward_and_may_not_in_grad():
-    says("f1-notes", "Then `backward()` on the gradient that it returns mostly raises.")
+    says("f1-notes", "Then `backward()` on the gradient that it returns usually fails,")
     says("f1-notes", "`autograd.grad` may leave that part out and return a wrong number")
-    says("trying to differentiate twice", "without an error, and return a wrong number")
+    says("trying to differentiate twice", "and return a wrong number without an error")
     once = once_differentiable(lambda ctx, arrived: arrived * 3 * ctx.saved_tensors[0] ** 2)
     own = function(keep_saved, once)
     x = leaf(2.0)

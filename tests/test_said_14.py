@@ -151,7 +151,7 @@ def test_all_hooks_run_in_one_order():
     says("q1-because", "Then `retain_grad()` stores the gradient, wherever you called it.")
     says(
         "q1-notes",
-        "(The gradient stays as it is, unless the hook edits it",
+        "(The gradient doesn't change, unless the hook edits it",
         "`register_hook` when the node has run",
     )
     w, ran = leaf(), []
@@ -215,7 +215,10 @@ def test_a_bad_hook_raises_and_what_is_behind_it_gets_nothing():
 
 
 def test_a_hook_may_call_backward_and_returns_nothing():
-    says("q1-notes", "(Yes, best on another graph. On the same one, both calls have to keep it.)")
+    says(
+        "q1-notes",
+        "(Yes, best on another graph. On the same graph, the inner call needs `retain_graph=True`, and so does the outer one if the inner starts from the loss.)",
+    )
     w, v = leaf(), leaf(5.0)
     inner = v * v
     w.register_hook(lambda g: inner.backward())
@@ -282,7 +285,7 @@ def test_what_anomaly_mode_sees_is_what_a_node_hands_on_and_only_a_nan():
     says("f1", "torch checks what each node hands on, and stops at the first NaN")
     says(
         "f1-because",
-        "Where two gradients add up to a NaN, it names the next node, and at a leaf none.",
+        "If two gradients add up to a NaN, it blames the next node, and at a leaf it notices nothing.",
     )
     says("f1-because", "the slope of the node itself: that of `sqrt` at 0")
     found = []
@@ -329,7 +332,8 @@ def test_two_ways_of_clipping():
 
 def test_clipping_shortens_a_step_of_sgd_and_not_the_first_one_of_adam():
     says(
-        "q2-notes", "with SGD the step gets shorter, and goes the same way. Adam divides the length"
+        "q2-notes",
+        "with SGD the step gets shorter, and goes the same way. With Adam a clipped step isn't shorter",
     )
     steps = {}
     for kind in (torch.optim.SGD, torch.optim.Adam):
@@ -342,6 +346,17 @@ def test_clipping_shortens_a_step_of_sgd_and_not_the_first_one_of_adam():
             steps[kind.__name__, clip] = (1 - w).norm().item()
     assert steps["SGD", True] < 0.01 * steps["SGD", False]
     assert steps["Adam", True] == pytest.approx(steps["Adam", False], rel=1e-4)
+    after = {}
+    for clip in (False, True):
+        w = torch.ones(2, requires_grad=True)
+        adam = torch.optim.Adam([w], lr=0.1)
+        for size in (1.0, 1.0, 1_000.0, 1.0, 1.0):
+            before, w.grad = w.detach().clone(), torch.tensor([0.6, 0.8]) * size
+            if clip:
+                clip_grad_norm_(w, 1.0)
+            adam.step()
+        after[clip] = (before - w).norm().item()
+    assert after[False] < 0.8 * after[True]
 
 
 def test_twenty_sigmoids_leave_nothing_and_a_second_path_does_not_vanish():

@@ -315,7 +315,7 @@ def test_the_bytes_of_attention():
     says("q3-because", "It keeps its inputs, its result and a number for each word.")
     says(
         "q3-because",
-        "four dimensions, of equal width and not transposed. With others, with dropout, or with a mask",
+        "four-dimensional inputs of equal width whose last dimension is contiguous. With others, with dropout, or with a mask",
         "that requires grad, it saves the pairs after all.",
     )
 

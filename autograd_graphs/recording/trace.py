@@ -168,7 +168,7 @@ class Trace:
         if not self.lost:
             return ""
         places = counted(self.lost, "place")
-        return f"At {places} this backward couldn't be read: what is missing ran all the same."
+        return f"At {places} I couldn't read this backward, but it ran all the same."
 
     def __str__(self) -> str:
         lines = list(map(self.sentence, range(len(self.steps))))

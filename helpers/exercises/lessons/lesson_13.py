@@ -337,7 +337,7 @@ BUILD = Exercise(
                 is_a(seen[at], Failed) and "does not require grad" in str(seen[at]) for at in (0, 1)
             )
         ),
-        "The gradient of a straight function does not depend on `x`, and this one has no graph at all."
+        "The gradient of a linear function does not depend on `x`, and this one has no graph at all."
         " Ask `g.requires_grad`, and return zeros in the shape of `x`.": fails(
             "does not require grad", cases=slice(2, 3)
         ),
@@ -351,7 +351,7 @@ BUILD = Exercise(
         " first, then differentiate once.": both(right_in(0), shows(_ROWS)),
         "You filled `x.grad`. `torch.autograd.grad` returns a gradient and leaves `x.grad`"
         " alone.": shows(_LEFT),
-        "With weights that require grad, the first gradient of a straight function has a graph, and it"
+        "With weights that require grad, the first gradient of a linear function has a graph, and it"
         " leads to the weights alone. Let `grad` return zeros for an `x` that it doesn't meet:"
         " `allow_unused=True, materialize_grads=True`.": fails(
             "appears to not have been used", cases=slice(4, 5)
