@@ -176,3 +176,26 @@ def test_what_a_cell_has_just_made_comes_into_view_whole(kind, call, notebook, l
     name = ".player" if kind == "player" else ".prediction"
     notebook.page.wait_for_selector(name)
     notebook.page.wait_for_function(f"(name) => Math.min(...({ROOM})(name)) >= 0", arg=name)
+
+
+def test_a_sent_answer_leads_to_its_run_and_a_click_shows_all_of_the_player(notebook, lab):
+    below = nbformat.v4.new_markdown_cell("\n\n".join(["below"] * 30))
+    e = "a, b, c = (torch.tensor(n, requires_grad=True) for n in (2.0, 3.0, 4.0)); e = (a * b + c) ** 2"
+    code = [f"{SETUP}\n{e}", 'predict("00.q10")', "step_through(e)"]
+    cells = [*map(nbformat.v4.new_code_cell, code), below]
+    lab.store(
+        "sent.ipynb", nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})
+    )
+    notebook.open("sent.ipynb").run_all()
+    page = notebook.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    notebook.restart()
+    for place in (0, 1):
+        run(notebook, place)
+    box(page, "number").locator("input[type=text]").fill("1")
+    box(page, "number").locator(".prediction-lock").click()
+    page.wait_for_function(f"{PANEL}.content.activeCellIndex === 2")
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_selector("[data-state=answered]")
+    page.locator(".player-next").click()
+    page.wait_for_function(f"(name) => Math.min(...({ROOM})(name)) >= 0", arg=".player")

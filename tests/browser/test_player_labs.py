@@ -380,7 +380,7 @@ def test_all_of_every_named_state_is_seen_at_once_and_stays_where_it_is(play, na
     places = shown.evaluate(PLACES)
     assert shown.evaluate(FAULTS, PICTURES) == []
     last = "1234567890"[len(with_buttons(lab.world)) - 1]
-    assert texts(shown, ".player-away") == [f"Click (or Tab) into the lab, then press 1 to {last}"]
+    assert texts(shown, ".player-away") == [f"Click into the lab, then press 1 to {last}"]
     for keys, way in walks(lab):
         press(shown, "r", *keys)
         photograph(shown, f"labs/{name}-{size[0]}x{size[1]}-{'-'.join(keys)}")

@@ -12,7 +12,7 @@ from autograd_graphs.playing.animate import explored
 from autograd_graphs.playing.player import NOTEBOOK, SCRIPT, as_json, head, page
 
 pytestmark = pytest.mark.browser
-AWAY = "Click (or Tab) into the player, then press →"
+AWAY = "Click into the player, then press →"
 GUESSES = "() => { window.guesses = []; document.addEventListener('player-guess', ({ detail }) => window.guesses.push(detail)); }"
 
 

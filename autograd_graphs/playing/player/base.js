@@ -88,7 +88,7 @@ class Base {
   // One line on the keys: while they go to the page it says how to get them, in here which there are.
   keysLine(parent, keys, where) {
     const line = element("p", "keys", parent);
-    element("span", "away", line, { textContent: `Click (or Tab) into the ${where}` });
+    element("span", "away", line, { textContent: `Click into the ${where}` });
     const here = element("span", "here", line);
     for (const [key, words] of [...keys, ["Esc", "leaves"]]) {
       for (const one of key.split(" ")) element("kbd", "", here, { textContent: one });

@@ -51,8 +51,9 @@ function place(cell) {
 }
 
 // What its cell has just made comes into view: it is the active cell, or the one before it. A notebook that is opened stays
-// where it is.
+// where it is. The answer above it is read first; whoever clicks into what was made wants to see all of it.
 function bringUp(box) {
+  box.addEventListener("click", () => keepInView(box, box), { once: true });
   const isThere = new ResizeObserver(() => {
     const cell = box.closest(".jp-Cell");
     if (!cell) return;

@@ -97,12 +97,13 @@ class Prediction {
     this.goOn();
   }
 
-  // In a notebook the way leads on; where several rows stand together, to the next one that is open.
+  // In a notebook the way leads on to the cell that settles it, the next one; where several rows stand together, to the next
+  // row that is open.
   goOn() {
     const cell = this.box.closest(".jp-Cell");
     const open = cell?.querySelector('.prediction[data-state="open"] input');
     if (open) return open.focus();
-    if (!cell || !goOn(this.box)) this.said.focus({ preventScroll: true });
+    if (!cell || !place(cell.nextElementSibling)) this.said.focus({ preventScroll: true });
   }
 
   update(news) {
