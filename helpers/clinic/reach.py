@@ -71,6 +71,16 @@ def attributes(thing: Any) -> list[tuple[str, Any]]:
     return named(stored)[:MOST_ENTRIES] if type(stored) is dict else []
 
 
+def is_other_in_eval(module: torch.nn.Module) -> bool:
+    """Say whether a module is in eval mode, and computes something else there than in training."""
+    if module.training:
+        return False
+    if is_a(module, torch.nn.modules.dropout._DropoutNd):
+        return module.p > 0
+    is_norm = is_a(module, torch.nn.modules.batchnorm._BatchNorm)
+    return is_norm and module.running_mean is not None
+
+
 def is_plain_object(thing: Any) -> bool:
     """Say whether a thing is of a class that the learner wrote in a cell or script."""
     if isinstance(thing, type):

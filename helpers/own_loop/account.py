@@ -56,9 +56,11 @@ class Account:
         self.moved_at = -1
         self.since: dict[int, int] = {}
         self.filled: UsersLine | None = None  # the last backward() that filled a gradient
+        self.numbers: tuple[int, ...] = ()  # of the lines that led to it
         self.is_filled = self.was_backward = False  # since the last step
         self.marked: Mark = (lambda: None, 0)  # the first gradient
-        self.left_over = {id(one): mark_of(grad) for one, grad in self.gradients()}
+        self.left_over = self.marks()
+        self.before = self.left_over  # what gradients were before this backward()
         self.reached: set[int] = set()  # got a gradient once
         self.nonzero: set[int] = set()  # got one that was not all 0
         self.versions: dict[int, int] = {}
@@ -74,6 +76,9 @@ class Account:
     def gradients(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         pairs = [(parameter, read(parameter, "grad")) for parameter in self.parameters]
         return [pair for pair in pairs if pair[1] is not None]
+
+    def marks(self) -> dict[int, Mark]:
+        return {id(parameter): mark_of(grad) for parameter, grad in self.gradients()}
 
     def note_gradients(self, now: int) -> int:
         """Notice which gradients are filled, and return how many; remember the first as it is."""
@@ -93,7 +98,7 @@ class Account:
 
     def before_backward(self) -> bool:
         """Notice which gradients were emptied since the last look; say whether all new ones are."""
-        had_new = self.has_new()
+        self.before, had_new = self.marks(), self.has_new()
         for parameter in self.parameters:
             grad = read(parameter, "grad")
             is_old = self.since.get(id(parameter), NEVER) <= self.moved_at
@@ -101,10 +106,12 @@ class Account:
                 self.since.pop(id(parameter), None)
         return had_new and not self.has_new()
 
-    def after_backward(self, now: int, line: UsersLine | None) -> None:
+    def after_backward(self, now: int, line: UsersLine | None, numbers: tuple[int, ...]) -> None:
         self.was_backward = True
-        if self.note_gradients(now):
-            self.is_filled, self.filled = True, line
+        before = self.before
+        is_new = any(not is_marked(grad, before.get(id(one))) for one, grad in self.gradients())
+        if self.note_gradients(now) and is_new:
+            self.is_filled, self.filled, self.numbers = True, line, numbers
 
     def is_as_marked(self, grad: torch.Tensor) -> bool:
         """Say whether the first gradient is what it was after the last backward or step."""

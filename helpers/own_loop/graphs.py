@@ -29,7 +29,7 @@ from autograd_graphs.looking.torch_private import (
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from helpers.answers import code, listed
 from helpers.clinic.failed_backward import met_nodes, walk_from
-from helpers.clinic.reach import attributes, is_plain_object
+from helpers.clinic.reach import attributes, is_other_in_eval, is_plain_object
 from helpers.own_loop.mistakes import Notes
 from helpers.users_line import UsersLine, line_like
 
@@ -39,7 +39,6 @@ SECONDS = 0.05  # or so much in all: a short loop is looked at when it is due
 MOST_LOSSES = 100  # that are remembered, without keeping them alive
 MOST_LOOKED_AT = 200  # entries of a list, variables of a function
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-BY_MODE = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._NormBase)
 
 
 class Graphs:
@@ -65,16 +64,20 @@ class Graphs:
             return
         self._is_late = False
         with quietly():
-            self._note_reach(walk_from(roots), line)
+            walk = walk_from(roots)
+            self._note_reach(walk, line)
             self.notes.alive[1:] = [(count, *alive([*roots, *self._note_kept(frame)]))]
-        self._note_modules()
+        self._note_modes(set(map(id, walk.met)))
+        self._note_hooks()
+        self._note_others()
         self._spent += time.perf_counter() - began
 
     def look_at_end(self, frame: FrameType | None) -> None:
         with quietly():
             if "kept" not in self.notes.kinds:  # seen from here it has another name
                 self._note_kept(frame)
-        self._note_modules()
+        self._note_hooks()
+        self._note_others()
 
     def _note_reach(self, walk: Walk, line: UsersLine | None) -> None:
         """Notice a graph that holds operations of earlier rounds, and grows."""
@@ -113,8 +116,8 @@ class Graphs:
             return False
         return len(self._ages(walk_from(tensors)) - {0}) > 2
 
-    def _note_modules(self) -> None:
-        """Notice hooks that become more, eval mode, and parameters that no optimizer holds."""
+    def _note_hooks(self) -> None:
+        """Notice hooks that become more."""
         hooks = hooks_of(self.notes.models)
         self._hook_counts.append(len(hooks))
         last = list(self._hook_counts)
@@ -122,23 +125,23 @@ class Graphs:
             made = getattr(hooks[max(hooks)], "__code__", None)
             line = made and UsersLine(made.co_filename, made.co_firstlineno)
             self.notes.add("hooks", line, count=str(len(hooks)))
-        for model in self.notes.models:
-            is_changed = any(isinstance(part, BY_MODE) for _, part in submodules(model))
-            if is_changed and not model.training and self._is_trained(model):
-                self.notes.add("eval", None)
-        self._note_others()
 
-    def _is_trained(self, model: torch.nn.Module) -> bool:
-        own = {id(parameter) for _, parameter in parameters(model)}
-        return any(account.rounds and own & account.reached for account in self.notes.moving)
+    def _note_modes(self, met: set[int]) -> None:
+        """Notice a model in eval mode whose parameters are in the graph, and have been trained."""
+        for model in self.notes.models:
+            own = met.intersection(id(parameter) for _, parameter in parameters(model))
+            is_trained = any(one.rounds and own & one.reached for one in self.notes.moving)
+            parts = [part for _, part in submodules(model)]
+            if is_trained and not model.training and any(map(is_other_in_eval, parts)):
+                self.notes.add("eval", None)
 
     def _note_others(self) -> None:
         """Notice an optimizer that holds parameters which the model no longer has."""
-        moved: set[int] = set()
-        for account in self.notes.accounts:
-            moved.update(map(id, account.parameters))
         paths = self.notes.paths()
-        foreign = moved - paths.keys()
+        held = [tensor for account in self.notes.accounts for tensor in account.parameters]
+        moved = set(map(id, held))
+        idle = {id(tensor) for tensor in held if read(tensor, "grad") is None}
+        foreign = idle - paths.keys()
         missing = []
         for parameter in self.notes.by_hand.now_moved():
             if id(parameter) not in moved and read(parameter, "grad") is not None:

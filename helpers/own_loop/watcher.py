@@ -33,6 +33,7 @@ from helpers.own_loop.mistakes import Mistake, Notes
 from helpers.users_line import UsersLine, line_in, line_like, users_frame
 
 Returned = TypeVar("Returned")
+Way = tuple[UsersLine | None, tuple[int, ...]]  # a line, and those from which it was called
 MOST_OPTIMIZERS = 20  # that are followed
 ARGUMENTS = ("tensors", "grad_tensors", "retain_graph", "create_graph", "", "inputs")
 CLIPPING = r"\bclip_grad|\.grad\b.*\b(clamp|clip)_\("
@@ -58,10 +59,10 @@ class watching:
         self._retained: UsersLine | None = None  # the last backward(), if it kept its graph
         self._step_of: Account | None = None  # whose closure runs
         self._number = 0  # of torch's operations, after the last backward()
-        self._last: UsersLine | None = None  # the last backward()
+        self._last: Way = (None, ())  # to the last backward()
         self._is_unread = False  # no step has used its gradients
-        self._lost: Counter[UsersLine | None] = Counter()  # how often none ever did
-        self._used: Counter[UsersLine | None] = Counter()
+        self._lost: Counter[Way] = Counter()  # how often none ever did
+        self._used: Counter[Way] = Counter()
 
     @property
     def mistakes(self) -> list[Mistake]:
@@ -128,7 +129,7 @@ class watching:
         frame = users_frame()
         self._safely(self._before_backward, frame, args, kwargs)
         result = original(*args, **kwargs)
-        self._safely(self._after_backward, line_in(frame))
+        self._safely(self._after_backward, line_in(frame), numbers_of(frame))
         return result
 
     def _forgetting(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -207,11 +208,11 @@ class watching:
             self.notes.add("twice", line)
         self._roots += map(weakref.ref, roots)
 
-    def _after_backward(self, line: UsersLine | None) -> None:
+    def _after_backward(self, line: UsersLine | None, numbers: tuple[int, ...]) -> None:
         self._number = next_number()
-        self._last, self._is_unread = line, True
+        self._last, self._is_unread = (line, numbers), True
         for account in {*self.notes.accounts, *self.notes.moving}:
-            account.after_backward(self.notes.backwards, line)
+            account.after_backward(self.notes.backwards, line, numbers)
         if self.notes.moving == [self.notes.by_hand]:
             self._finite.look_after_backward(self.notes.by_hand)
         account = self._step_of
@@ -254,7 +255,7 @@ class watching:
             words = f" ({place}, {code(place.text)})" if place else ""
             self.notes.add(kind, line, account, place=words)
         elif filled and account.has_gradients_of_backward():
-            self._used[filled] += 1
+            self._used[filled, account.numbers] += 1
 
     def _after_step(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         account = self._account_of(optimizer)
@@ -300,18 +301,25 @@ class watching:
             if account.is_filled and count > 1 and not is_moved:
                 given = "no step", account.filled, account
                 self.notes.add_of_all(count, *given, backwards=str(count))
-            zero = account.reached - account.nonzero if account.rounds > 1 else set()
-            for kind, ids in (("never reached", account.never_reached()), ("zero", zero)):
-                names = account.names_of(ids, paths)
-                if names and account.rounds:
-                    given = kind, None, account
-                    self.notes.add_of_all(account.rounds, *given, names=listed(names))
+            if account.rounds:
+                self._note_idle(account, paths)
         self._note_forgotten(paths)
-        for line, lost in self._lost.items():
-            ran = lost + self._used[line]
+        for way, lost in self._lost.items():
+            ran = lost + self._used[way]
             if 2 <= lost < ran <= 2 * lost:
                 words = {"lost": str(lost), "ran": str(ran)}
-                self.notes.add_of_all(self.notes.round - 1, "lost", line, **words)
+                self.notes.add_of_all(self.notes.round - 1, "lost", way[0], **words)
+
+    def _note_idle(self, account: Account, paths: dict[int, str]) -> None:
+        """Notice parameters of an optimizer that never got a gradient, or only zeros."""
+        zero = account.reached - account.nonzero if account.rounds > 1 else set()
+        unreached = account.never_reached()
+        if "others" in self.notes.kinds:  # it was said of those that no model has
+            unreached &= paths.keys()
+        for kind, ids in (("never reached", unreached), ("zero", zero)):
+            if names := account.names_of(ids, paths):
+                given = kind, None, account
+                self.notes.add_of_all(account.rounds, *given, names=listed(names))
 
     def _note_forgotten(self, paths: dict[int, str]) -> None:
         """Notice parameters of the models that got gradients, and that nothing moves."""
@@ -323,6 +331,15 @@ class watching:
         names = [paths[key] for key in paths if key in hand.reached - held - written]
         if names and "others" not in self.notes.kinds:
             self.notes.add_of_all(self.notes.round - 1, "not held", None, names=listed(names))
+
+
+def numbers_of(frame: FrameType | None) -> tuple[int, ...]:
+    """Return the numbers of the lines that run in a frame and in those that called it."""
+    numbers = []
+    while frame is not None:
+        numbers.append(frame.f_lineno)
+        frame = frame.f_back
+    return tuple(numbers)
 
 
 def place_between(
