@@ -10,6 +10,7 @@ import linecache
 import re
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from types import FrameType, TracebackType
 
 from autograd_graphs.looking.cells import cells_of, failures, shell_here
@@ -116,15 +117,22 @@ def frames_of(traceback: TracebackType | None) -> Iterator[FrameType]:
         traceback = traceback.tb_next
 
 
-def learners_lines(traceback: TracebackType | None) -> list[tuple[FrameType, int]]:
-    """Return the learner's frames in a traceback with their line, the innermost first."""
+def learners_lines(traceback: TracebackType | None) -> list[tuple[FrameType, int, int | None]]:
+    """Return the learner's frames in a traceback with their line and column, the innermost first."""
     lines = []
     while traceback is not None:
         frame = traceback.tb_frame
         if is_users(frame.f_code.co_filename):
-            lines.insert(0, (frame, traceback.tb_lineno or 0))
+            lines.insert(0, (frame, traceback.tb_lineno or 0, column_of(traceback)))
         traceback = traceback.tb_next
     return lines
+
+
+def column_of(traceback: TracebackType) -> int | None:
+    """Return where in its line the call begins that a traceback stands at, if the code knows it."""
+    number = max(traceback.tb_lasti // 2, 0)  # of the instruction
+    positions = islice(traceback.tb_frame.f_code.co_positions(), number, None)
+    return next(positions, (None,) * 4)[2]
 
 
 def traceback_of(error: BaseException) -> TracebackType | None:

@@ -82,9 +82,17 @@ class Spot:
 
 
 def spot_in(
-    made: CodeType, number: int, space: dict[str, Any], known: dict[str, Any], cell: int = 0
+    made: CodeType,
+    number: int,
+    space: dict[str, Any],
+    known: dict[str, Any],
+    cell: int = 0,
+    column: int | None = None,
 ) -> Spot | None:
-    """Return the statement at a line of a code, with all that ran before; `known` are its names."""
+    """Return the statement at a line of a code, with all that ran before; `known` are its names.
+
+    Of several statements of one line it is the one at `column`, or else the last.
+    """
     cells = cells_in(space)
     source = body_of(made, cells)
     if source is None or not is_as_it_ran(made, number):
@@ -99,7 +107,8 @@ def spot_in(
     body += placed(tree.body, here)
     spot = None
     for nr, (stmt, _, where) in enumerate(body):
-        if where is here and stmt.lineno <= number <= stmt.end_lineno:
+        is_later = column is not None and (stmt.lineno, stmt.col_offset) > (number, column)
+        if where is here and stmt.lineno <= number <= stmt.end_lineno and not is_later:
             spot = Spot(space, Scope(here, body, known, is_live=True), nr)
     return spot
 
@@ -124,9 +133,9 @@ class Facts:
             place = place_of(tuple(lines_of(outer.f_code.co_filename)), cells_in(outer.f_globals))
             self.cell = place.cell if place else 0
         pairs = []
-        for frame, number in lines:
+        for frame, number, column in lines:
             known = dict(variables(frame))
-            spot = spot_in(frame.f_code, number, frame.f_globals, known, self.cell)
+            spot = spot_in(frame.f_code, number, frame.f_globals, known, self.cell, column)
             if spot is not None:
                 pairs.append((frame, spot))
         return pairs

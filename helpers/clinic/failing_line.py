@@ -45,10 +45,10 @@ def scene(facts: Facts, look: str = "", is_brief: bool = False) -> list[str]:
     Of an older error nothing is said of what was before it: cells that ran since may have changed
     what is seen here. It `is_brief` where the cause is known: lists are short, no reason is told.
     """
-    lines = [place for place in learners_lines(facts.traceback) if _line(*place)]
+    lines = [place for place in learners_lines(facts.traceback) if _line(*place[:2])]
     if not lines:
         return []
-    frame, number = lines[0]
+    frame, number, _ = lines[0]
     line = _line(frame, number)
     with quietly():
         named = _named(frame, line)
