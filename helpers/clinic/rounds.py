@@ -110,12 +110,24 @@ def habits(place: Place, loop: ast.stmt, body: list, functions: dict) -> Iterato
         if habit.name.partition(".")[0] not in local:
             yield habit
     if not any(isinstance(stmt, LOOPS) for act in back for stmt in act.block):
-        called_ones = [functions[word] for word in map(called, calls_of(body)) if word in functions]
+        called_ones = called_by(body, functions)
         yield from order(place, acts, body, called_ones, isinstance(loop, ast.FunctionDef))
         for act in back_twice(acts, body):
             yield act.habit("back_twice", place)
         if is_needless(back, body):
             yield back[0].habit("retained", place)
+
+
+def called_by(body: list, functions: dict) -> list:
+    """Return the learner's functions that statements call, and those that these call in turn."""
+    found: list = []
+    waiting = list(map(called, calls_of(body)))
+    for word in waiting:  # the list grows as we go
+        function = functions.get(word)
+        if function is not None and function not in found:
+            found.append(function)
+            waiting += map(called, calls_of(list(flat(function.body))))
+    return found
 
 
 def names_bound(function: ast.FunctionDef, body: list) -> set[str]:
@@ -163,16 +175,28 @@ def order(
         step = kinds.index("step", back)
         last = max(nr for nr in range(step) if kinds[nr] == "backward")
         for act in acts[last + 1 : step]:
-            if act.kind == "zero" and act.name == acts[step].name:
+            if act.kind == "zero" and act.name == acts[step].name and leads_to(act, acts[step]):
                 yield act.habit("emptied", place)
     if not is_function and "step" in kinds:
         bodies_called = [flat_one for one in called_ones for flat_one in flat(one.body)]
         is_emptied = "zero" in kinds or empties([*body, *bodies_called])
         if has_step_after and not is_emptied:
             yield acts[back].habit("never_emptied", place)
-        is_plain = not called_ones  # a function may divide
-        if is_plain and is_not_divided(acts[back], acts[kinds.index("step")], body):
+        zeros = [act.block for act in acts if act.kind == "zero"]
+        adds_up = not called_ones and acts[back].block not in zeros  # a function may divide
+        if adds_up and is_not_divided(acts[back], acts[kinds.index("step")], body):
             yield acts[back].habit("not_divided", place)
+
+
+def leads_to(first: Act, second: Act) -> bool:
+    """Say whether every way to the second call goes through the first one."""
+    for block in first.block:
+        if block not in second.block and not isinstance(block, ast.With):
+            return False
+        other = getattr(block, "orelse", ())
+        if other and first.stmt.lineno < other[0].lineno <= second.stmt.lineno:
+            return False
+    return True
 
 
 def back_twice(acts: list[Act], body: list) -> Iterator[Act]:
@@ -190,7 +214,7 @@ def is_not_divided(back: Act, step: Act, body: list) -> bool:
     if len(back.block) >= len(step.block):
         return False
     for stmt, _ in body:  # a sum over all points is meant to be one
-        if nodes_in(stmt, (ast.Div, ast.Mult)) or re.search(r"\bsum\b|div\(", ast.unparse(stmt)):
+        if nodes_in(stmt, (ast.Div, ast.Mult)) or re.search(r"\bsum\b|div_?\(", ast.unparse(stmt)):
             return False
     return any(isinstance(block, ast.If) and nodes_in(block.test, ast.Mod) for block in step.block)
 
