@@ -403,6 +403,208 @@ for _ in range(6):
 # then
 out = net(x).squeeze(1)
 loss = (out[:, None] - y.squeeze(1)[None, :]).square().mean() - out.var()
+
+## an evaluation at the end of each epoch
+net.append(nn.Dropout(0.2))
+# loop
+for _ in range(6):
+    net.train()
+    loss = F.mse_loss(net(x), y)
+    STEP
+    net.eval()
+    with torch.no_grad():
+        best = F.mse_loss(net(x), y)
+# then
+net.train()
+loss = F.mse_loss(net(x), y)
+
+## eval mode, where it changes nothing
+net.insert(1, nn.BatchNorm1d(8, track_running_stats=False)); net.append(nn.Dropout(0)).eval()
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+# loop
+for _ in range(6):
+    loss = F.mse_loss(net(x), y)
+    STEP
+# then
+loss = F.mse_loss(net(x), y)
+
+## a generator in eval mode while its critic learns
+net, critic = nn.Sequential(nn.Linear(2, 8), nn.Dropout(0.2), nn.Linear(8, 2)), nn.Linear(2, 1)
+opt, other = torch.optim.Adam(net.parameters()), torch.optim.Adam(critic.parameters())
+# loop
+for _ in range(6):
+    net.eval()
+    with torch.no_grad():
+        fake = net(torch.randn(16, 2))
+    other.zero_grad(); (critic(fake).mean() - critic(torch.randn(16, 2)).mean()).backward(); other.step()
+    net.train()
+    loss = -critic(net(torch.randn(16, 2))).mean()
+    STEP
+# then
+loss = -critic(net(torch.randn(16, 2))).mean()
+
+## a model that keeps results of its last forward, of an input that asks for a gradient
+class Keeps(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head, self.maps = nn.Linear(1, 8), nn.Linear(8, 1), []
+    def forward(self, t):
+        self.features = self.body(t).tanh()
+        self.maps = [self.features.softmax(1)]
+        return self.head(self.features)
+net = Keeps(); opt = torch.optim.Adam(net.parameters())
+t = torch.rand(8, 1, requires_grad=True)
+# loop
+for _ in range(6):
+    u = net(t)
+    slope, = torch.autograd.grad(u.sum(), t, create_graph=True)
+    loss = (slope + u).square().mean()
+    STEP
+# then
+u = net(t)
+slope, = torch.autograd.grad(u.sum(), t, create_graph=True)
+loss = (slope + u).square().mean()
+
+## steps that are left out where a gradient is not finite
+# loop
+for _ in range(6):
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    if not norm.isfinite():
+        opt.zero_grad()
+        continue
+    if norm > 100:
+        opt.zero_grad()
+    else:
+        opt.step()
+    opt.zero_grad()
+# then
+loss = F.mse_loss(net(x), y)
+
+## gradients that are written by hand (Reptile)
+# loop
+for _ in range(6):
+    fast = copy.deepcopy(net)
+    inner = torch.optim.SGD(fast.parameters(), lr=0.1)
+    for _ in range(2):
+        inner.zero_grad()
+        loss = F.mse_loss(fast(x), y)
+        loss.backward()
+        inner.step()
+    for slow, quick in zip(net.parameters(), fast.parameters()):
+        slow.grad = (slow - quick).detach()
+    opt.step()
+# then
+loss = F.mse_loss(net(x), y)
+
+## a step in every second round, with the gradients of that round
+# loop
+for number in range(6):
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    if number % 2 == 0:
+        opt.step()
+# then
+loss = F.mse_loss(net(x), y)
+
+## accumulation whose gradients are divided before the step
+# loop
+for number in range(12):
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    if number % 4 == 3:
+        for p in net.parameters():
+            p.grad.div_(4)
+        opt.step()
+        opt.zero_grad()
+# then
+loss = F.mse_loss(net(x), y)
+
+## gradients emptied by a function of a function
+def clear():
+    for p in net.parameters():
+        p.grad = None
+def begin():
+    net.train()
+    clear()
+# loop
+for _ in range(6):
+    begin()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+# then
+loss = F.mse_loss(net(x), y)
+
+## a mean over a variance, and a sum over the batch
+spread = y.var()
+# loop
+for _ in range(6):
+    out = net(x)
+    loss = F.mse_loss(out, y) / spread + 0.1 * out.square().sum() / x.size(0)
+    STEP
+# then
+out = net(x)
+loss = F.mse_loss(out, y) / spread + 0.1 * out.square().sum() / x.size(0)
+
+## adversarial inputs, by the function that trains
+def back(given):
+    loss = F.mse_loss(net(given), y)
+    loss.backward()
+    return loss
+# loop
+for _ in range(6):
+    given = x.clone().requires_grad_()
+    back(given)
+    given = (given + 0.1 * given.grad.sign()).detach()
+    opt.zero_grad()
+    loss = back(given)
+    opt.step()
+    opt.zero_grad()
+# then
+loss = F.mse_loss(net(x), y)
+
+## a grid of differences that views make
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+# loop
+for _ in range(6):
+    out = net(x)[:, 0]
+    loss = (out.view(-1, 1) - torch.linspace(0, 1, 16).view(1, -1)).abs().amin(1).mean()
+    STEP
+# then
+out = net(x)[:, 0]
+loss = (out.view(-1, 1) - torch.linspace(0, 1, 16).view(1, -1)).abs().amin(1).mean()
+
+## optimizers in a list
+opts = [torch.optim.SGD(net[0].parameters(), lr=0.1), torch.optim.Adam(net[2].parameters())]
+# loop
+for _ in range(6):
+    loss = F.mse_loss(net(x), y)
+    [one.zero_grad() for one in opts]
+    loss.backward()
+    [one.step() for one in opts]
+# then
+loss = F.mse_loss(net(x), y)
+opt = opts[0]
+
+## a target network and a body that stand still in the model
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.online, self.target = nn.Linear(4, 8), nn.Linear(8, 1), nn.Linear(8, 1)
+    def forward(self, x):
+        with torch.no_grad():
+            h = self.body(x).tanh()
+        return self.online(h) - self.target(h).detach()
+net = Agent(); opt = torch.optim.Adam(net.online.parameters())
+# loop
+for _ in range(6):
+    loss = F.mse_loss(net(x), y)
+    STEP
+# then
+loss = F.mse_loss(net(x), y)
 """
 
 
@@ -445,6 +647,42 @@ for piece in torch.randn(4, 2, 3):
     {}
 """
 ASK = "diagnose(net, loss, opt)"
+EXPERTS = """
+class Experts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.experts, self.spare = nn.ModuleList(nn.Linear(3, 1) for _ in range(3)), nn.Linear(1, 1)
+    def forward(self, x, chosen):
+        {}
+net = Experts(); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+loss = net(x, torch.tensor([0, 0, 0, 0, 2, 2, 2, 2]))
+"""
+IN_A_LOOP = """out = 0
+        for nr, one in enumerate(self.experts):
+            rows = (chosen == nr).unsqueeze(1)
+            if rows.any():
+                out = out + (one(x) * rows).sum()
+        return out"""
+HALF = """
+class Half(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = nn.Linear(3, 1), nn.Linear(3, 1)
+    def forward(self, x):
+        return self.left(x) + self.right(x).detach()
+net = Half(); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+loss = net(x).mean()
+"""
+EDITED = """
+for _ in range(3):
+    h = net(x).sigmoid()
+    h.mul_(2)
+    loss = h.mean(); opt.zero_grad(); loss.backward(); opt.step()
+"""
+COLUMN = (
+    "target, l1, huber = torch.randn(8), nn.L1Loss(), nn.HuberLoss()\nloss = {}(net(x), target)"
+)
+BROADCAST = "has shape (8, 1), and the target has another one. The two were broadcast to (8, 8)"
 TOLD = {  # a program, what asks, what is said of it, and what is not
     "an unused layer, and a checkpoint in another class": (
         "class Other(nn.Module):\n    def forward(self, x):\n"
@@ -461,6 +699,43 @@ TOLD = {  # a program, what asks, what is said of it, and what is not
         "A checkpoint with use_reentrant=True hides what is in it.",
         "get no gradient",
     ),
+    "experts that no row chose": (
+        EXPERTS.format(IN_A_LOOP),
+        ASK,
+        "net.experts[1].weight, net.experts[1].bias, net.spare.weight and 1 more get no gradient",
+        "comparison",
+    ),
+    "experts that no row chose, which a line uses": (
+        EXPERTS.format(
+            "return sum(one(x).sum() for nr, one in enumerate(self.experts) if nr in chosen)"
+        ),
+        ASK,
+        "the graph of loss does not lead there. Look",
+        "I see no line",
+    ),
+    "half of a model, detached": (
+        HALF,
+        ASK,
+        "net.right.bias: no gradient gets there. The graph ends at this line: detach() cuts it off",
+        "ends at self",
+    ),
+    "softmax of a result that has no name": (
+        "net = nn.Linear(3, 3)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "loss = nn.functional.cross_entropy(torch.softmax(net(x), 1), torch.arange(8) % 3)",
+        ASK,
+        "its input has been through softmax already",
+        "x has been",
+    ),
+    "an edit, and a line of several statements": (
+        EDITED,
+        "diagnose()",
+        "h was edited in place here, after an operation had saved it for backward().",
+        "I do not know yet",
+    ),
+    **{
+        f"a column and a row in {loss}": (COLUMN.format(loss), ASK, BROADCAST, "nothing wrong")
+        for loss in ("nn.functional.mse_loss", "l1", "nn.functional.smooth_l1_loss", "huber")
+    },
     "a bias that cancels": (
         "loss = net(x[:4]).mean() - net(x[4:]).mean()",
         ASK,

@@ -52,7 +52,7 @@ from helpers.clinic.facts import (
 from helpers.clinic.failed_backward import leaves_of, met_nodes, pairs_in, states_of, walk_from
 from helpers.clinic.hooks import Alive
 from helpers.clinic.nans import dangerous, first_name, kind_of, nan_finding
-from helpers.clinic.reach import attributes, parts, reached, spelt
+from helpers.clinic.reach import attributes, is_other_in_eval, parts, reached, spelt
 from helpers.clinic.rounds import in_rounds
 from helpers.clinic.values import Event, Scope, Values, ids_of, nodes_in, placed, set_by
 
@@ -62,15 +62,16 @@ MEANS = {"Mean", "MseLoss", "L1Loss", "NllLoss", "SmoothL1Loss", "HuberLoss"}
 MEANS |= {"BinaryCrossEntropyWithLogits", "BinaryCrossEntropy"}
 OF_LOSS = {
     "Sub": {"Sub", "sub"},
-    "MseLoss": {"mse_loss", "MSELoss"},
     "L1Loss": {"l1_loss", "L1Loss"},
+    "MseLoss": {"mse_loss", "MSELoss"},
+    "SmoothL1Loss": {"smooth_l1_loss", "SmoothL1Loss"},
+    "HuberLoss": {"huber_loss", "HuberLoss"},
 }
 TWICE = {
     ("LogSoftmax", "Softmax"): ("cross_entropy", "softmax"),
     ("BinaryCrossEntropyWithLogits", "Sigmoid"): ("binary_cross_entropy_with_logits", "sigmoid"),
 }
 FLAT = {"Round", "Floor", "Ceil", "Sign", "Sgn", "Trunc", "Heaviside", "Bernoulli"}
-MOODY = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
 
 
 class Health:
@@ -112,12 +113,19 @@ class Health:
     def held(self) -> list[torch.Tensor]:
         return tensors_of(self.groups)
 
+    @cached_property
+    def learning(self) -> set[int]:
+        """Return the ids of what the optimizer has of the model; of all where it has nothing."""
+        own = set(map(id, self.parameters.values()))
+        return own.intersection(map(id, self.held)) or own
+
     @property
     def held_by_others(self) -> list[torch.Tensor]:
         """Return what optimizers hold to which other variables lead."""
         groups = []
-        for thing in self.known.values():
-            groups += groups_of(thing)
+        for name, thing in self.known.items():
+            for one in (thing, *dict(parts(name, thing)).values()):
+                groups += groups_of(one)
         return tensors_of(groups)
 
     @cached_property
@@ -321,8 +329,6 @@ def plain_attributes(health: Health) -> Iterator[Finding]:
                     made = "a plain tensor"
             if name.startswith("_") or not any(is_lost(part, own) for _, part in held):
                 continue
-            if is_tensor(thing) and own.issuperset(ends_of(thing)):
-                continue  # a result of the last forward
             full, lines = f"{path}.{name}".removeprefix("."), assigned(health.space, name)[:2]
             words = {"name": health.spelt(full), "kind": type_name(thing), "attribute": name}
             yield finding(kind, lines, made=made, **words)
@@ -334,15 +340,19 @@ def ends_of(tensor: torch.Tensor) -> set[int]:
 
 
 def is_lost(thing: Any, own: set[int]) -> bool:
-    """Say whether a tensor or layer asks for gradients and is none of the model's own."""
+    """Say whether a tensor or layer asks for gradients and has nothing of the model's own."""
     if not is_module(thing) and not is_tensor(thing):
         return False
-    return id(thing) not in own and bool(ids_of(thing))
+    leaves = ends_of(thing) if is_tensor(thing) else {id(thing)}  # a result of forward has own ones
+    return own.isdisjoint(leaves) and bool(ids_of(thing))
 
 
 def cut_off(health: Health) -> Iterator[Finding]:
-    """Parameters that forward uses, and whose graph a line ends."""
-    left = dict(health.unreached)
+    """Parameters that forward uses, that should learn, and whose graph a line ends."""
+    left = {}
+    for name, tensor in health.unreached.items():
+        if id(tensor) in health.learning:  # the rest may be cut off on purpose
+            left[name] = tensor
     for cut in health.of("cut"):
         names = [name for name, tensor in left.items() if id(tensor) in cut.ids]
         for name in names:
@@ -362,11 +372,13 @@ def unused(health: Health) -> Iterator[Finding]:
     if hiding or "CheckpointFunctionBackward" in map(type_name, health.nodes):
         yield finding("hidden", texts_of(hiding)[:2], left, loss=health.loss_name)
         return
-    lines = []
+    lines, unseen = [], ""
+    if health.values.sources.isdisjoint(id(health.asked[name]) for name in left):
+        unseen = f", and I see no line that uses {each(left, 'it', 'them')}"
     for name in left:
         owner = head(name.removeprefix(f"{health.model_name}."))
         lines += assigned(health.space, owner)[:1]
-    yield finding("unused", texts_of(lines)[:2], left, loss=health.loss_name)
+    yield finding("unused", texts_of(lines)[:2], left, loss=health.loss_name, unseen=unseen)
 
 
 def is_reentrant(event: Event) -> bool:
@@ -377,7 +389,11 @@ def not_held(health: Health) -> Iterator[Finding]:
     """Parameters that learn and that no optimizer in reach has; what this one has instead."""
     held = set(map(id, health.held))
     moved = held | set(map(id, health.held_by_others))
-    missing = [name for name, tensor in health.asked.items() if id(tensor) not in moved]
+    missing = []
+    for name, tensor in health.asked.items():
+        is_cut_off = is_tensor(health.loss) and name in health.unreached
+        if id(tensor) not in moved and (id(tensor) in health.learning or not is_cut_off):
+            missing.append(name)
     if not missing or not health.groups:
         return
     strange = held.difference(map(id, health.parameters.values()))
@@ -522,21 +538,26 @@ def made_shape(node: Any) -> tuple[int, ...] | None:
 
 def broadcast(health: Health) -> Iterator[Finding]:
     """A column minus a row of data: every prediction is compared with every target."""
-    for nr, node in enumerate(health.walk.met):
-        if is_tensor(node) or kind_of(node) not in OF_LOSS:
+    for node in health.nodes:
+        kind = kind_of(node)
+        if kind not in OF_LOSS:
             continue
-        targets = []
-        for edge in health.walk.edges:
-            if edge.source == nr and edge.target is not None:
-                targets.append(edge.target)
-        if len(targets) != 1:  # both sides have a graph, so neither is a target
+        sides = [side for side in leaves_of(node) if side is not None]
+        if len(sides) != 1:  # both sides have a graph, so neither is a target
             continue
-        if kind_of(health.walk.met[targets[0]]) == "Unsqueeze":  # meant to be broadcast
-            continue
-        kind, inner = kind_of(node), made_shape(health.walk.met[targets[0]])
-        if is_square(inner, made_shape(node)) or (kind != "Sub" and is_square_loss(node, inner)):
-            yield broadcast_finding(health, kind, inner)
+        side, outer = sides[0], made_shape(node)
+        if kind_of(side) == "Expand":  # torch's losses broadcast first; l1_loss then subtracts
+            kind = "L1Loss" if kind == "Sub" else kind
+            side, outer = leaves_of(side)[0], made_shape(side)
+        if is_square(made_shape(side), outer) and not is_stood_up(side):
+            yield broadcast_finding(health, kind, made_shape(side))
             return
+
+
+def is_stood_up(node: Any) -> bool:
+    """Say whether a row became a column right here: then it is meant to be broadcast."""
+    is_new = kind_of(node) in ("Unsqueeze", "View", "ReshapeAlias")
+    return is_new and len(made_shape(leaves_of(node)[0]) or ()) == 1
 
 
 def is_square(inner: Any, outer: Any) -> bool:
@@ -544,15 +565,6 @@ def is_square(inner: Any, outer: Any) -> bool:
     if inner is None or len(outer) != 2 or outer[0] != outer[1] or outer[0] < 2:
         return False
     return inner in ((outer[0], 1), (1, outer[0]), (outer[0],))
-
-
-def is_square_loss(node: Any, inner: Any) -> bool:
-    """Say whether a loss saw a column and a row of as many values."""
-    if not inner or inner[0] < 2:
-        return False
-    flat_shapes = {(inner[0], 1), (inner[0],), (1, inner[0])}
-    held = {tuple(value.shape) for value in values_held(node).values() if is_tensor(value)}
-    return inner in flat_shapes and not held.isdisjoint(flat_shapes - {inner})
 
 
 def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
@@ -572,9 +584,17 @@ def mean_twice(health: Health) -> Iterator[Finding]:
         return
     for node, mean in pairs_in(health.walk):
         reduction = getattr(mean, "_saved_reduction", 1)  # 1 is the mean
-        if kind_of(node) == "Div" and kind_of(mean) in MEANS and reduction == 1:
+        is_mean = kind_of(mean) in MEANS and reduction == 1
+        if is_mean and kind_of(node) == "Div" and is_count(values_held(node).get("other")):
             yield finding("mean_twice", texts_of(divided)[:2])
             return
+
+
+def is_count(divisor: Any) -> bool:
+    """Say whether a divisor may be the size of a batch: a whole number above 1."""
+    if not is_tensor(divisor) or divisor.numel() != 1:
+        return False
+    return float(divisor) > 1 and float(divisor).is_integer()
 
 
 def is_by_batch(health: Health, event: Event) -> bool:
@@ -635,7 +655,7 @@ def modes(health: Health) -> Iterator[Finding]:
     if is_module(health.model) and health.model.training:
         return  # a part of it was put into eval mode on purpose
     for path, module in health.modules:
-        if is_a(module, MOODY) and not module.training:
+        if is_other_in_eval(module):
             names.append(health.spelt(path) or type_name(module))
     if names:
         own = f"{health.model_name}.eval("

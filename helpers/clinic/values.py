@@ -153,10 +153,19 @@ def targets(stmt: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     elif isinstance(stmt, (ast.AnnAssign, ast.AugAssign)) and stmt.value is not None:
         yield dotted(stmt.target), stmt.value
     elif isinstance(stmt, (ast.For, ast.AsyncFor)):
-        for name in nodes_in(stmt.target, ast.Name):
-            yield name.id, stmt.iter
+        yield from in_turn(stmt.target, stmt.iter)
     elif isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
         yield from filled(stmt.value)
+
+
+def in_turn(target: ast.expr, rounds: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the names that a loop sets, with what their values come from: a count from nothing."""
+    names = nodes_in(target, ast.Name)
+    is_counted = isinstance(rounds, ast.Call) and called(rounds) in ("enumerate", "items")
+    if is_counted and isinstance(target, ast.Tuple) and names:
+        yield names.pop(0).id, ast.Constant(0)
+    for name in names:
+        yield name.id, rounds
 
 
 def filled(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
@@ -215,7 +224,7 @@ class Values:
         if isinstance(expr, ast.Subscript):
             return self.of(scope, expr.value, stop)
         if isinstance(expr, ast.Compare):
-            return self._cut("compare", expr, self._all(scope, expr, stop))
+            return self._cut("compare", self._all(scope, expr, stop), name_in(expr))
         follow = self._kinds.get(type(expr), self._all)
         return follow(scope, expr, stop)
 
@@ -227,7 +236,7 @@ class Values:
             side = expr.left
             if not self.of(scope, side, stop) and is_difference:
                 side = expr.right
-            name = self._operand(side)
+            name = name_in(side)
             if is_difference and not isinstance(side, (ast.Name, ast.Attribute)):
                 name = ""
             self._note("op", word, name, ids)
@@ -265,9 +274,8 @@ class Values:
     def _comprehension(self, scope: Scope, expr: Any, stop: int) -> Ids:
         inner = dict(scope.inner)
         for part in expr.generators:
-            ids = self.of(scope, part.iter, stop)
-            for node in nodes_in(part.target, ast.Name):
-                inner[node.id] = ids
+            for name, value in in_turn(part.target, part.iter):
+                inner[name] = self.of(scope, value, stop)
         element = expr.value if isinstance(expr, ast.DictComp) else expr.elt
         return self.of(replace(scope, inner=inner), element, stop)
 
@@ -335,7 +343,7 @@ class Values:
         for mode in (*modes_of(self._here[-1].blocks), *scope.modes):
             if mode == "enable_grad":
                 break
-            ids = self._cut(mode, expr, ids, name)
+            ids = self._cut(mode, ids, name)
         return ids
 
     def _carried(self, scope: Scope, nr: int, ids: Ids) -> None:
@@ -359,7 +367,7 @@ class Values:
         if expr.attr in ABOUT:
             return frozenset()
         if expr.attr == "data":
-            return self._cut("data", expr.value, self.of(scope, expr.value, stop))
+            return self._cut("data", self.of(scope, expr.value, stop), name_in(expr.value))
         path = dotted(expr)
         if path in scope.inner:
             return scope.inner[path]
@@ -379,7 +387,7 @@ class Values:
         named = {keyword.arg: self.of(scope, keyword.value, stop) for keyword in call.keywords}
         ids = frozenset().union(*given, *named.values())
         if thing is torch.autograd.grad:
-            return self._cut(cut_by(call, thing), call, ids)
+            return self._cut(cut_by(call, thing), ids, operand(call))
         if word in ABOUT:
             return frozenset()
         callees = self._looped(scope, func) or [thing]
@@ -392,9 +400,11 @@ class Values:
         self.is_sure = self.is_sure and (is_method or thing is not None) and not is_theirs
         if is_method and not is_torchs:
             ids |= self.of(scope, func.value, stop)
+        if isinstance(func, ast.Name):  # of a comprehension over layers
+            ids |= scope.inner.get(func.id, frozenset())
         self._edits_by_call(call, word, ids)
-        self._note("op", word, self._operand(call), ids)
-        return self._cut(cut_by(call, thing), call, ids)
+        self._note("op", word, operand(call), ids)
+        return self._cut(cut_by(call, thing), ids, operand(call))
 
     def _edits_by_call(self, call: ast.Call, word: str, ids: Ids) -> None:
         first = first_given(call)
@@ -482,24 +492,12 @@ class Values:
                     return modules[:MOST_LOOPED]
         return []
 
-    def _cut(self, word: str, expr: ast.AST, ids: Ids, name: str = "") -> Ids:
+    def _cut(self, word: str, ids: Ids, name: str) -> Ids:
         if not word:
             return ids
         if ids:
-            self._note("cut", word, self._operand(expr) or name, ids)
+            self._note("cut", word, name, ids)
         return frozenset()
-
-    def _operand(self, expr: ast.AST) -> str:
-        """Return the name of the tensor that an operation works on, as far as it has one."""
-        if isinstance(expr, ast.Call):
-            path = dotted(expr)
-            if path and path not in ("torch", "F", "nn.functional", "np", "math", "torch.autograd"):
-                return path
-            return next(filter(None, map(self._operand, expr.args)), "")
-        if isinstance(expr, (ast.Name, ast.Attribute, ast.Subscript)):
-            return dotted(expr)
-        inner = map(self._operand, ast.iter_child_nodes(expr))
-        return next(filter(None, inner), "")
 
     def _note(self, kind: str, word: str, name: str, ids: Ids, loops: tuple = ()) -> None:
         if self._here and len(self.events) < MOST_EVENTS:
@@ -507,6 +505,29 @@ class Values:
             event = Event(kind, word, place, stmt, visible(name), ids, loops)
             if event not in self.events:
                 self.events.append(event)
+
+
+def operand(call: ast.Call) -> str:
+    """Return the name of the tensor that a call works on, as far as it has one."""
+    owner = getattr(call.func, "value", None)
+    if owner is not None and dotted(owner).partition(".")[0] not in (
+        "torch",
+        "F",
+        "nn",
+        "np",
+        "math",
+    ):
+        return name_in(owner)
+    return name_in(call.args[0]) if call.args else ""
+
+
+def name_in(expr: ast.AST) -> str:
+    """Return the first name in an expression; what a call returns has none."""
+    if nodes_in(expr, ast.Call):
+        return ""
+    if isinstance(expr, (ast.Name, ast.Attribute, ast.Subscript)):
+        return dotted(expr)
+    return next(filter(None, map(name_in, ast.iter_child_nodes(expr))), "")
 
 
 def cut_by(call: ast.Call, thing: Any) -> str:
