@@ -6,6 +6,7 @@ Each is set up, loops while it is watched, and computes its loss once more for `
 import re
 
 import pytest
+import torch
 from clinic_runner import shown
 
 SETUP = """
@@ -874,3 +875,11 @@ def test_what_is_said_of_a_program_is_true_of_it(name):
     text = " ".join(shown([HEAD, program, ask]).split())
     assert said in text, text
     assert unsaid not in text, text
+
+
+def test_a_loss_in_the_place_of_the_model_is_told_in_which_order_they_go(capsys):
+    from helpers import diagnose
+
+    net = torch.nn.Linear(2, 1)
+    diagnose(net(torch.ones(1, 2)).sum(), net, torch.optim.SGD(net.parameters(), lr=0.1))
+    assert "write diagnose(model, loss, optimizer), in this order" in capsys.readouterr().out

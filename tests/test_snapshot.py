@@ -21,7 +21,10 @@ def test_saved_tensors_are_held_or_modified_as_backward_finds_them(program):
     if "modified" in states:
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             pool[-1].sum().backward()
-    elif "edited" not in states:
+    elif not states & {
+        "edited",
+        "packed",
+    }:  # of what is packed, as in a checkpoint, nothing is told
         pool[-1].sum().backward()
         after = [saved for node in snapshot(pool[-1]).nodes for saved in node.saved]
         assert {saved.state for saved in after} <= {"freed"}

@@ -578,6 +578,12 @@ def test_a_loop_that_is_stopped_shows_what_was_seen_and_passes_the_error_on(run,
     assert global_traces() == before
 
 
+def test_of_a_loop_that_an_error_ended_it_is_not_said_that_there_was_no_mistake(run, capsys):
+    with pytest.raises(ValueError, match="late"):
+        run("for _ in range(3):\n    STEP\nraise ValueError('late')")
+    assert "I found no mistake before it ended." in capsys.readouterr().out
+
+
 def test_a_fault_of_ours_ends_the_notes_and_not_the_loop(run, monkeypatch):
     monkeypatch.setattr("helpers.own_loop.graphs.alive", lambda tensors: 1 / 0)
     plain = run(loops(GOOD)["plain"], is_watched=False)

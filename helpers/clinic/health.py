@@ -287,6 +287,8 @@ def no_tensor(health: Health) -> Iterator[Finding]:
         return
     cuts = health.of("cut")
     why, remedy = "", "give diagnose the tensor before it became one"
+    if isinstance(health.loss, torch.nn.Module):
+        remedy = "write diagnose(model, loss, optimizer), in this order"
     if cuts:
         why, remedy = f": {CUTS[cuts[0].word].why}", CUTS[cuts[0].word].remedy
     words = {"name": health.loss_name, "kind": type_name(health.loss), "why": why}

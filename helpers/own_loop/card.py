@@ -32,6 +32,8 @@ def title(notes: Notes) -> str:
     if not notes.backwards:
         return "No backward() ran, so there is nothing to tell."
     things = "I found no mistake."
+    if notes.error:
+        things = "I found no mistake before it ended."
     if notes.mistakes:
         things = f"{counted(len(notes.mistakes), 'thing')} to look at."
     if notes.round == 1:
