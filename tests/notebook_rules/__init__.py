@@ -10,6 +10,7 @@ from functools import wraps
 
 from notebook_rules import (
     answers,
+    claims,
     clinic,
     duration,
     exercises,
@@ -54,6 +55,7 @@ RULES = (
     *pictures.RULES,
     *style.RULES,
     *exercises.RULES,
+    *claims.RULES,
     roles.a_lesson_has_roles,
     *map(given_roles, READ_ROLES),
 )
@@ -64,6 +66,7 @@ CLINIC = (
     style.no_machinery_in_lessons,
     sizes.sentences_are_said_in_one_breath,
     sizes.nothing_is_said_that_nobody_says,
+    *claims.RULES,
     *clinic.RULES,
 )
 COURSE = (letters.right_letters_are_spread_over_all,)
