@@ -77,10 +77,10 @@ test: $(DEV)  ## lint, tests, browsers, every output of every notebook: before a
 quick: $(DEV)  ## lint and the tests that take no notebook, browser or long run, for people at work
 	@$(MAKE) --no-print-directory --keep-going lint unit ONLY="$(QUICK)"
 
-check: $(DEV)  ## one lesson: lint, rules, sentences, exercises, every output (N=03)
+check: $(DEV)  ## one lesson: lint, rules, exercises, claims, every output (N=03)
 	@$(if $(N),,echo 'Say which lesson: make check N=03' >&2; exit 2)
 	@"$(PY)" -m ruff check --quiet $(NOTEBOOKS) && "$(PY)" -m ruff format --check --quiet $(NOTEBOOKS)
-	@$(PYTEST) -q -n 2 --dist load -k "$(N)" tests/test_said_$(N).py tests/test_notebooks.py tests/test_exercises.py
+	@$(PYTEST) -q -n 2 --dist load -k "$(N)" $(wildcard tests/test_said_$(N).py) tests/test_notebooks.py tests/test_exercises.py
 	@$(PYTEST) -q $(PATCH) $(NBVAL) $(NOTEBOOKS)
 
 thorough: $(DEV)  ## what make test leaves out: stress, sandboxes, other versions, hostile input, the rest of the lessons in a browser

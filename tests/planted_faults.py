@@ -7,7 +7,7 @@ returns another lesson.
 import re
 
 import nbformat
-from made_up_lesson import lesson, stream, text
+from made_up_lesson import code, lesson, stream, text
 from made_up_rounds import NAME, THE_ERROR, THE_PICTURE, with_role
 from notebook_rules import Lesson
 
@@ -47,6 +47,7 @@ def tags(number, *names):
 
 
 def no_roles(made):
+    made.cells = [cell for cell in made.cells if cell.metadata.course.role != "claim"]
     for cell in made.cells:
         del cell.metadata["course"]
 
@@ -54,6 +55,17 @@ def no_roles(made):
 def a_run_after_the_map(made):
     with_that_role(made, "text").source = "## A map"
     put(made, made.cells.index(with_that_role(made, "text")) + 1, with_that_role(made, "run"))
+
+
+def a_claim(source, below="because", count=1, tags=(), **course):
+    """Put a claim below the first cell with a role."""
+
+    def plant(made):
+        cell = with_role(code(source, tags=tags), "claim", **course)
+        place = made.cells.index(with_that_role(made, below)) + 1
+        put(made, place, cell | {"execution_count": count})
+
+    return plant
 
 
 def a_widget_not_saved(made):
@@ -110,6 +122,13 @@ PLANTED = [
     # exercises
     ("exercises_are_numbered", swaps("stub", "99.3", "99.4", 2)),
     ("exercises_are_handed_out_unanswered", lambda made: with_that_role(made, "stub", 1).update(outputs=[stream("99.2 ✓\n")])),
+    # claims
+    ("a_claim_stands_below_a_sentence", a_claim("assert 6 * 7 == 42", below="run")),
+    ("a_claim_is_run_and_can_fail", a_claim("sum_of_all = 6 + 7")),
+    ("a_claim_is_run_and_can_fail", a_claim("assert 6 * 7 == 42", count=None)),
+    ("a_claim_is_run_and_can_fail", a_claim("assert 6 * 7 == 43", tags=["raises-exception"])),
+    ("a_claim_is_run_and_can_fail", a_claim("assert 6 * 7 == 42", caption="A product.")),
+    ("a_claim_leaves_the_lesson_alone", a_claim("from torch import ones as x\nassert x(1) == 1")),
     # roles
     ("a_lesson_has_roles", no_roles),
     ("every_cell_has_a_known_role", sets("text", role="txet")),

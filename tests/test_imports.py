@@ -20,7 +20,7 @@ FLOORS = [
     "classroom",
     "course",
     "helpers",
-    "helpers.own_loop helpers.quiz helpers.labs helpers.gpu helpers.memory helpers.flow helpers.torch_version",
+    "helpers.own_loop helpers.quiz helpers.labs helpers.gpu helpers.memory helpers.flow helpers.torch_version helpers.claims",
     "helpers.predicting helpers.clinic helpers.labs.engine helpers.exercises.lessons",
     "helpers.exercises helpers.short_tracebacks",
     "helpers.answers helpers.progress_file helpers.pace helpers.lessons helpers.plots helpers.moons helpers.users_line",

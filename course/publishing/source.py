@@ -14,6 +14,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from course.workspace import is_claim
+
 HEADING = re.compile(r"^#{1,6}\s+(.+)$", re.M)
 # What Markdown means; in code a sign is a sign.
 SIGNS = re.compile(r"`+([^`]+)`+|\*|(?<!\w)_|_(?!\w)|<[^>]*>")
@@ -51,9 +53,10 @@ def read(path: str | Path) -> NotebookNode:
 
 
 def opened(path: str | Path) -> NotebookNode:
-    """Return the notebook in a file, run or not. Raises Unpublishable."""
+    """Return the notebook in a file without its claims, run or not. Raises Unpublishable."""
     path = Path(path)
     notebook = parsed(path, text_of(path))
+    notebook.cells = [cell for cell in notebook.cells if not is_claim(cell)]
     if not notebook.cells:
         raise Unpublishable(f"{path} has no cell to publish. Is it the file that you mean?")
     return notebook

@@ -10,6 +10,7 @@ from functools import wraps
 
 from notebook_rules import (
     answers,
+    claims,
     clinic,
     duration,
     exercises,
@@ -52,6 +53,7 @@ RULES = (
     *pictures.RULES,
     *style.RULES,
     *exercises.RULES,
+    *claims.RULES,
     roles.a_lesson_has_roles,
     *map(given_roles, READ_ROLES),
 )
@@ -60,6 +62,7 @@ CLINIC = (
     *hygiene.RULES,
     *pictures.RULES,
     style.no_machinery_in_lessons,
+    *claims.RULES,
     *clinic.RULES,
 )
 
