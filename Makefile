@@ -104,7 +104,7 @@ sandbox-ready:
 refresh: $(DEV)  ## re-run and normalise the notebooks (N=03 for one of them)
 	@mkdir -p $(IPYTHON) && IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" tests/refresh.py $(N)
 
-rounds: $(DEV)  ## how the lessons stand: letters, sizes, minutes, complaints (N=05)
+rounds: $(DEV)  ## how the lessons stand: rounds, minutes, complaints (N=05)
 	@PYTHONPATH=tests "$(PY)" -m notebook_rules $(N)
 
 record-gpu: $(DEV)  ## on a machine with a GPU: record what the GPU cells of lesson 10 say there

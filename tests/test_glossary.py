@@ -22,9 +22,7 @@ OF_LESSONS = {
     "a_lesson_has_roles",
     "one_traceback_is_genuine",
     "every_idea_has_notes",
-    "it_has_the_length_of_a_lesson",
     "exercises_are_numbered",
-    "cells_are_short",  # an entry lists all its causes
 }
 
 

@@ -3,7 +3,7 @@
 Reads notebooks as data; runs and writes nothing. `python -m notebook_rules 05` prints a report.
 
 Each rule is a function from a `Lesson` to complaints, plain sentences that name the cell and what
-to do. `COURSE` are rules for all lessons together.
+to do.
 """
 
 from functools import wraps
@@ -16,7 +16,6 @@ from notebook_rules import (
     exercises,
     hygiene,
     leaks,
-    letters,
     outcomes,
     pictures,
     roles,
@@ -45,7 +44,6 @@ READ_ROLES = (
     *sizes.RULES,
     *leaks.RULES,
     *outcomes.RULES,
-    *letters.RULES,
     *terms.RULES,
     *duration.RULES,
 )
@@ -64,11 +62,8 @@ CLINIC = (
     *hygiene.RULES,
     *pictures.RULES,
     style.no_machinery_in_lessons,
-    sizes.sentences_are_said_in_one_breath,
-    sizes.nothing_is_said_that_nobody_says,
     *claims.RULES,
     *clinic.RULES,
 )
-COURSE = (letters.right_letters_are_spread_over_all,)
 
-__all__ = ["CLINIC", "COURSE", "RULES", "Lesson"]
+__all__ = ["CLINIC", "RULES", "Lesson"]
