@@ -9,7 +9,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from test_palette import contrast
 
-from autograd_graphs.untrusted.messages import first_sentence
+from autograd_graphs.text import first_sentence
 from course.publishing.inert import inert
 from helpers import check, diagnose, expect_error, hint
 from helpers.answers import (

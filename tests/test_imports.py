@@ -30,7 +30,7 @@ FLOORS = [
     "autograd_graphs.playing autograd_graphs.tinting",
     "autograd_graphs.recording autograd_graphs.large autograd_graphs.drawing",
     "autograd_graphs.looking autograd_graphs.stored",
-    "autograd_graphs.data autograd_graphs.untrusted",
+    "autograd_graphs.data autograd_graphs.guard autograd_graphs.plain_values",
     "autograd_graphs.text",
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms.split()}

@@ -14,7 +14,7 @@ from torch.autograd.function import FunctionMeta
 
 from autograd_graphs.data import Graph
 from autograd_graphs.looking.statements import Replay, Value, base_name
-from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor, may_be_stale, read
+from autograd_graphs.looking.torch_private import is_module, is_tensor, may_be_stale, read
 from autograd_graphs.looking.variable_names import named
 
 MOST_STEPS, MOST_PARTS = 50_000, 4  # of the matching of one graph; parts of an index
@@ -300,7 +300,7 @@ class Matcher:
             return ""
         if isinstance(func, ast.Attribute) and func.attr == "apply":
             owner = self.reached(func.value)
-            return type.__dict__["__name__"].__get__(owner) if is_a(owner, FunctionMeta) else ""
+            return owner.__name__ if isinstance(owner, FunctionMeta) else ""
         thing = self.reached(func)
         return next((name for kind, name in MODULES.items() if type(thing) is kind), "")
 
@@ -425,7 +425,7 @@ def part_of(thing: Any, name: str) -> Any:
     inside = torch.nn.Module.__dict__["__dict__"].__get__(thing)
     for kind in ("_parameters", "_buffers", "_modules"):
         held = dict.get(inside, kind)
-        if is_a(held, dict) and (part := dict.get(held, name)) is not None:
+        if isinstance(held, dict) and (part := dict.get(held, name)) is not None:
             return part
     part = dict.get(inside, name)
     return part if is_tensor(part) else None

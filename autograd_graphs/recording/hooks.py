@@ -25,7 +25,6 @@ from autograd_graphs.looking.torch_private import (
     quietly,
     read,
     register,
-    type_name,
 )
 from autograd_graphs.looking.variable_names import Names
 from autograd_graphs.recording.local_derivatives import local_derivatives
@@ -192,7 +191,7 @@ class Log:
             held = values_held(self.live[number])
         node, made_by = self.live[number], CUSTOM
         if not is_custom(node):  # a custom Function has no formula
-            made_by = tuple(formulas(type_name(node)).items())
+            made_by = tuple(formulas(type(node).__name__).items())
         step = Raw(number, made_by, tuple(before), tuple(after), held, leaf_before=leaf_before)
         for nr in range(len(grad_outputs)):
             self.waiting.pop((number, nr), None)

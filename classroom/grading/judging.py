@@ -3,8 +3,8 @@
 import textwrap
 from dataclasses import dataclass, replace
 
+from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.text import visible
-from autograd_graphs.untrusted.sandbox import Failed, guarded
 from classroom.grading.encoding import read
 from helpers.answers import strip_marks
 from helpers.exercises.functions import Run

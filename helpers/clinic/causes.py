@@ -25,7 +25,6 @@ from autograd_graphs.looking.torch_private import (
     read,
     shape,
     shows_flag_of_base,
-    type_name,
 )
 from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
@@ -402,7 +401,7 @@ def asked_of_workers(facts: Facts) -> dict[str, torch.Tensor]:
     """Return the parameters of a DistributedDataParallel that ask for gradients, by their path."""
     for spot in facts.spots:
         for model in filter(is_module, spot.scope.space.values()):
-            if type_name(model) == "DistributedDataParallel":
+            if type(model).__name__ == "DistributedDataParallel":
                 asked = [pair for pair in parameters(model) if read_flag(pair[1])]
                 return {path.removeprefix("module."): parameter for path, parameter in asked}
     return {}
@@ -573,7 +572,7 @@ def own_functions_at(facts: Facts, tensor: torch.Tensor) -> list[str]:
 
 
 def own_functions(nodes: Sequence[Any]) -> list[str]:
-    return [type_name(node).removesuffix("Backward") for node in filter(is_custom, nodes)]
+    return [type(node).__name__.removesuffix("Backward") for node in filter(is_custom, nodes)]
 
 
 @rule("grad can be implicitly created only for scalar outputs")
@@ -748,7 +747,7 @@ def view_of_leaf(facts: Facts, _: Any) -> Finding | None:
 def anomaly(facts: Facts, match: Any) -> Finding | None:
     if facts.call is None:
         return None
-    same = [node for node in facts.call.nodes if type_name(node) == match[1]]
+    same = [node for node in facts.call.nodes if type(node).__name__ == match[1]]
     begun = dangerous(facts.call.nodes) or before_it(facts.call.walk, match[1])
     if begun is None and len(same) == 1:
         begun = same[0]

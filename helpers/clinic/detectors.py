@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.looking.saved_tensors import Memory, saved
-from autograd_graphs.looking.torch_private import is_a, is_tensor, memory_of, read
+from autograd_graphs.looking.torch_private import is_tensor, memory_of, read
 from helpers.clinic.earlier_lines import Line, Past, calls_in
 from helpers.clinic.failed_backward import is_freed, met_nodes, nameless, walk_from
 from helpers.clinic.values import NO_EDITS, called, is_kept, keywords_of, nodes_in
@@ -110,7 +110,7 @@ def is_method(node: ast.AST | None) -> bool:
 def memory_in(thing: Any) -> set[int]:
     """Return where a tensor lies in memory, or what an optimizer steps."""
     things = [thing]
-    if is_a(thing, torch.optim.Optimizer):
+    if isinstance(thing, torch.optim.Optimizer):
         things = []
         for group in object.__getattribute__(thing, "__dict__").get("param_groups", ()):
             things += group.get("params", ())

@@ -16,7 +16,7 @@ from types import FrameType, TracebackType
 from autograd_graphs.looking.cells import cells_of, failures, shell_here
 from autograd_graphs.looking.refusals import is_plain_words
 from autograd_graphs.looking.statements import lines_of
-from autograd_graphs.untrusted.messages import error_text, type_name
+from autograd_graphs.text import message_of
 from helpers.clinic.sources import cells_with
 from helpers.users_line import is_users
 
@@ -141,9 +141,9 @@ def traceback_of(error: BaseException) -> TracebackType | None:
 
 def text_of(error: BaseException) -> str:
     """Return the words that an exception was made with, cut where they are endless."""
-    return str.__getitem__(error_text(error), slice(LONGEST))
+    return str.__getitem__(message_of(error), slice(LONGEST))
 
 
 def types_of(error: BaseException) -> tuple[str, ...]:
     """Return the names of an exception's class and of the classes above it."""
-    return tuple(map(type_name, type.__dict__["__mro__"].__get__(type(error))))
+    return tuple(kind.__name__ for kind in type.__dict__["__mro__"].__get__(type(error)))

@@ -21,7 +21,6 @@ from autograd_graphs.looking.torch_private import (
     read,
     shows_flag_of_base,
     tensor_info,
-    type_name,
     why_no_graph,
 )
 from autograd_graphs.looking.variable_names import find_names, variables
@@ -133,7 +132,7 @@ def _tensor(tensor: torch.Tensor, is_brief: bool) -> str:
         return f"{shape}, a view of a tensor that was edited"
     node = read(tensor, "grad_fn")
     if node is not None:
-        return f"{shape}, made by {type_name(node)}"
+        return f"{shape}, made by {type(node).__name__}"
     if shows_flag_of_base(tensor):
         return f"{shape}, a view of a tensor that requires grad, with no graph that leads to it"
     return f"{shape}, a leaf that requires grad"

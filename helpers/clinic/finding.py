@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold, visible
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.messages import type_name
 from helpers.clinic.entries import Entry, plain
 from helpers.clinic.errors import is_error, text_of, types_of
 from helpers.clinic.index import link_from_outside
@@ -56,7 +55,7 @@ def find(text: object = None) -> Found:
     except KeyboardInterrupt:
         raise
     except BaseException as fault:
-        name = type_name(type(fault))
+        name = type(fault).__name__
         return Found(f"find stopped ({name}). That is its own fault, not yours. Please report it.")
 
 

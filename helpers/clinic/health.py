@@ -20,7 +20,6 @@ import torch
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import (
-    is_a,
     is_custom,
     is_module,
     is_tensor,
@@ -28,10 +27,9 @@ from autograd_graphs.looking.torch_private import (
     quietly,
     read,
     shape,
-    type_name,
 )
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
-from autograd_graphs.untrusted.messages import in_one_line
+from autograd_graphs.text import in_one_line
 from helpers.answers import code, listed
 from helpers.clinic.catalogue import CUTS, SAID
 from helpers.clinic.facts import (
@@ -251,7 +249,7 @@ class Health:
 
 def groups_of(optimizer: Any) -> list[dict[str, Any]]:
     """Return the groups of an optimizer; none of anything else."""
-    if not is_a(optimizer, torch.optim.Optimizer):
+    if not isinstance(optimizer, torch.optim.Optimizer):
         return []
     return list(object.__getattribute__(optimizer, "__dict__").get("param_groups", ()))
 
@@ -291,7 +289,7 @@ def no_tensor(health: Health) -> Iterator[Finding]:
         remedy = "write diagnose(model, loss, optimizer), in this order"
     if cuts:
         why, remedy = f": {CUTS[cuts[0].word].why}", CUTS[cuts[0].word].remedy
-    words = {"name": health.loss_name, "kind": type_name(health.loss), "why": why}
+    words = {"name": health.loss_name, "kind": type(health.loss).__name__, "why": why}
     yield finding("no_tensor", cuts, remedy=remedy, **words)
 
 
@@ -332,7 +330,7 @@ def plain_attributes(health: Health) -> Iterator[Finding]:
             if name.startswith("_") or not any(is_lost(part, own) for _, part in held):
                 continue
             full, lines = f"{path}.{name}".removeprefix("."), assigned(health.space, name)[:2]
-            words = {"name": health.spelt(full), "kind": type_name(thing), "attribute": name}
+            words = {"name": health.spelt(full), "kind": type(thing).__name__, "attribute": name}
             yield finding(kind, lines, made=made, **words)
 
 
@@ -371,7 +369,7 @@ def unused(health: Health) -> Iterator[Finding]:
         return
     # a checkpoint of the older kind, into which no graph leads
     hiding = [event for event in health.of("op") if is_reentrant(event)]
-    if hiding or "CheckpointFunctionBackward" in map(type_name, health.nodes):
+    if hiding or "CheckpointFunctionBackward" in (type(each).__name__ for each in health.nodes):
         yield finding("hidden", texts_of(hiding)[:2], left, loss=health.loss_name)
         return
     lines, unseen = [], ""
@@ -440,7 +438,7 @@ def raised(health: Health) -> Iterator[Finding]:
     """Going backward raises, mostly in a backward that the learner wrote."""
     if not health.raised:
         return
-    own = sorted(set(map(type_name, filter(is_custom, health.nodes))))
+    own = sorted({type(each).__name__ for each in filter(is_custom, health.nodes)})
     whose = f", whose graph holds {listed(own)} with a backward of your own," if own else ""
     error = health.raised.rstrip(".")
     yield finding("raised", (), loss=health.loss_name, whose=whose, error=error)
@@ -658,7 +656,7 @@ def modes(health: Health) -> Iterator[Finding]:
         return  # a part of it was put into eval mode on purpose
     for path, module in health.modules:
         if is_other_in_eval(module):
-            names.append(health.spelt(path) or type_name(module))
+            names.append(health.spelt(path) or type(module).__name__)
     if names:
         own = f"{health.model_name}.eval("
         lines = [line for line in calls_of(health.space, "eval") if own in line]
@@ -677,7 +675,7 @@ def hooked(health: Health) -> Iterator[Finding]:
             codes = [getattr(hook, "__code__", hook) for hook in inside.get(kind, {}).values()]
             most = max(map(codes.count, codes), default=0)
             if most > 1:
-                name = health.spelt(path) or type_name(module)
+                name = health.spelt(path) or type(module).__name__
                 lines = calls_of(health.space, *makers)[:2]
                 yield finding("hooks_pile_up", lines, name=name, most=most)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import is_tensor, may_be_stale, read, type_name
+from autograd_graphs.looking.torch_private import is_tensor, may_be_stale, read
 from helpers.clinic.catalogue import SAID
 from helpers.clinic.facts import quoted
 
@@ -35,7 +35,7 @@ class Alive:
     def in_the_way(self, met: list[Any], names: dict[int, str]) -> str:
         """Say which hook a backward through these nodes and leaves may run; "" if none."""
         for node in met:
-            if type_name(node).startswith("BackwardHookFunction"):
+            if type(node).__name__.startswith("BackwardHookFunction"):
                 return SAID["hook_of_module"]
         for tensor in self.tensors:
             if read(tensor, "_backward_hooks") and is_in(tensor, met):

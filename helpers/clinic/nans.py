@@ -10,7 +10,7 @@ import torch
 
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import is_plain, is_tensor, ran_as, read, type_name
+from autograd_graphs.looking.torch_private import is_plain, is_tensor, ran_as, read
 from helpers.answers import code
 from helpers.clinic.catalogue import DANGERS
 from helpers.clinic.facts import Finding, finding
@@ -45,7 +45,7 @@ def has_nan(thing: Any) -> bool:
 
 def kind_of(node: Any) -> str:
     """Return the name of a node's operation: "Sqrt" of SqrtBackward0."""
-    return re.sub(r"Backward\d*$", "", type_name(node))
+    return re.sub(r"Backward\d*$", "", type(node).__name__)
 
 
 def dangerous(nodes: Sequence[Any]) -> Any:
@@ -73,7 +73,7 @@ def bad_power(exponent: Any) -> Callable[[torch.Tensor], torch.Tensor] | None:
 def before_it(walk: Walk, maker: str) -> Any:
     """Return the node that handed its gradient to one of a name, if that one is dangerous itself."""
     for node, following in pairs_in(walk):
-        is_next = type_name(following) == maker
+        is_next = type(following).__name__ == maker
         if is_next and kind_of(node) in ("Sqrt", "Log", "Div", "Rsqrt"):
             return node
     return None

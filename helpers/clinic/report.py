@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from autograd_graphs.looking.refusals import is_plain_words
 from autograd_graphs.looking.torch_private import is_module, quietly
 from autograd_graphs.looking.variable_names import caller, is_ipythons, named
-from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.messages import first_sentence, type_name
+from autograd_graphs.plain_values import describe
+from autograd_graphs.text import first_sentence, fold
 from helpers.answers import Card, rows, show, strip_marks
 from helpers.clinic.catalogue import SAID, Cause, Symptom, book
 from helpers.clinic.causes import found_in
@@ -66,7 +65,7 @@ def diagnose(
     except KeyboardInterrupt:
         raise
     except BaseException as fault:
-        name = type_name(type(fault))
+        name = type(fault).__name__
         text = f"diagnose stopped ({name}). That is its own fault, not yours. Please report it."
         card = Card("wrong", "Stopped", "", text, text)
     show(card)
@@ -136,8 +135,8 @@ def is_newer(warned: Heard, error: BaseException | None) -> bool:
 
 
 def _of_warning(warned: Heard) -> Card:
-    kind, text = type_name(warned.category), warned.text[:10_000]
-    kinds = tuple(map(type_name, warned.category.__mro__))
+    kind, text = warned.category.__name__, warned.text[:10_000]
+    kinds = tuple(kind.__name__ for kind in warned.category.__mro__)
     symptom = book().find(kinds, text)
     spot = spot_of_warning(warned)
     facts = Facts(text, None, False)

@@ -19,13 +19,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from autograd_graphs.looking.cells import shell_here
-from autograd_graphs.looking.torch_private import (
-    is_tensor,
-    memory_of,
-    of_node,
-    read,
-    type_name,
-)
+from autograd_graphs.looking.torch_private import is_tensor, memory_of, of_node, read
 from autograd_graphs.looking.variable_names import variables
 from helpers.clinic.catalogue import CUTS, SAID
 from helpers.clinic.causes import found_in, instead_of_edit, node_of, read_flag, step_finding
@@ -133,7 +127,7 @@ def mark_nodes(seen: Seen, made: list[torch.Tensor], ends: list[Any]) -> None:
     known = set(map(id, ends))
     while waiting:
         node = waiting.pop()
-        if node is None or id(node) in known or type_name(node) == "AccumulateGrad":
+        if node is None or id(node) in known or type(node).__name__ == "AccumulateGrad":
             continue
         known.add(id(node))
         if SEEN_BY not in of_node(node, "metadata"):
@@ -266,7 +260,7 @@ def finding_of_edit(node: Any, saver: Spot | None, edit: Seen, spot: Spot) -> Fi
     remedy = instead_of_edit(word, edit.name or "y", spot.stmt)
     kind = each(lines, "edited_seen", "edited_after")
     what = quoted(edit.name, "A tensor")
-    return finding(kind, lines, what=what, node=type_name(node), remedy=remedy)
+    return finding(kind, lines, what=what, node=type(node).__name__, remedy=remedy)
 
 
 def freed(facts: Facts, watch: Watch) -> Finding | None:
@@ -279,7 +273,9 @@ def freed(facts: Facts, watch: Watch) -> Finding | None:
         if id(node) not in ids and is_freed(node):
             if spot := spot_at(facts, maker(node)):
                 return finding("freed_here", [spot, facts.spot])
-            return found_in(facts) or finding("freed_elsewhere", [facts.spot], node=type_name(node))
+            return found_in(facts) or finding(
+                "freed_elsewhere", [facts.spot], node=type(node).__name__
+            )
     return None
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import is_a
 from helpers.clinic.earlier_lines import LOOPS, calls_in
 from helpers.clinic.facts import in_sources, places
 from helpers.clinic.sources import Place
@@ -52,7 +51,7 @@ def in_rounds(health: Any) -> list[Habit]:
 
     Only the newest such loop counts: an older one may be the same before it was mended.
     """
-    learning = {name for name, thing in health.known.items() if is_a(thing, LEARNING)}
+    learning = {name for name, thing in health.known.items() if isinstance(thing, LEARNING)}
     later: set[str] = set()  # of those, what cells after the loop made anew
     functions = {function.name: function for function, _ in in_sources(health.space, FUNCTION)}
     for place in reversed(places(health.space)):

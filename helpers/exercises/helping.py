@@ -1,7 +1,7 @@
 """Hold `hint` and `solution`; they never raise."""
 
+from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
 from helpers.answers import Card, say
 from helpers.exercises.asking import (
     MISSING,

@@ -5,7 +5,7 @@ from types import BuiltinFunctionType, FunctionType
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.plain_values import describe
 
 MOST = 12  # elements that are written out
 LONGEST = 8  # characters of a float that is written out

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 from autograd_graphs.data import counted
+from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.plain_values import NotRead, describe, plain, show
 from autograd_graphs.text import shortened
-from autograd_graphs.untrusted.describe import describe, show
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
-from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises import slips
 from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import Ours, Run, is_stub, listening
@@ -94,7 +93,7 @@ def judge_reading(exercise: Exercise, reading: object) -> Verdict:
     if message:
         return Verdict("known", message, seen=reading)
     wrong = len(truth)
-    if is_a(reading, tuple) and len(reading) == len(truth):
+    if isinstance(reading, tuple) and len(reading) == len(truth):
         wrong = len(guarded(_wrong_cases, trial))
     text = f"I ran your function on {counted(len(truth), 'case')}. {wrong} went wrong."
     return Verdict("unknown", text, seen=reading)
@@ -107,16 +106,16 @@ def _read(reader: Reader, answer: object) -> tuple[object, str]:
         given = f"I was given {describe(answer)}"
         if error.args:
             given += f"; {error}"
-        if reader.cases and callable(answer) and not is_a(answer, type):
+        if reader.cases and callable(answer) and not isinstance(answer, type):
             return _UNREAD, f"{given}."
         return _UNREAD, f"{given}. This exercise wants {reader.wants}."
 
 
 def _broken(reading: object) -> str:
     """Return what to say where a case of the exercise failed by itself; "" where none did."""
-    if not is_a(reading, tuple):
+    if not isinstance(reading, tuple):
         return ""
-    ours = [case for case in reading if is_a(case, Ours)]
+    ours = [case for case in reading if isinstance(case, Ours)]
     if not ours:
         return ""
     return (
@@ -169,7 +168,7 @@ def _of_quantities(trial: _Trial) -> str:
     if quantities is None or trial.reading is _UNREAD:
         return ""
     said = guarded(quantities.said_of, trial.reading, trial.truth)
-    return "" if is_a(said, Failed) else said
+    return "" if isinstance(said, Failed) else said
 
 
 def _message(ideas: list[Misconception], trial: _Trial) -> str:
@@ -190,7 +189,7 @@ def _matches(idea: Misconception, trial: _Trial) -> bool:
     if callable(idea.when):
         return reading is not _UNREAD and bool(idea.when(reading, trial.truth))
     wrong, parts = idea.when, ()
-    if is_a(wrong, Like):
+    if isinstance(wrong, Like):
         wrong, parts = run(wrong.code), wrong.parts
     if reading is _UNREAD:
         return _loose(plain(trial.answer)) == _loose(plain(wrong))
@@ -206,7 +205,7 @@ def _loose(value: object) -> str:
 def _of_cases(trial: _Trial) -> tuple[str, str]:
     """Set out the first case that went wrong; say "partly" where some are right and most run."""
     wrong, count = _wrong_cases(trial), len(trial.reading)
-    failed = [case.kind for case in trial.reading if is_a(case, Failed)]
+    failed = [case.kind for case in trial.reading if isinstance(case, Failed)]
     raised = len(failed) - failed.count("unreadable")
     how, more = f"It raised in {raised} of {count}", ""
     if raised <= count / 2:

@@ -18,14 +18,7 @@ import torch
 from autograd_graphs.data import counted, held
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import (
-    is_a,
-    is_module,
-    is_tensor,
-    quietly,
-    ran_as,
-    read,
-)
+from autograd_graphs.looking.torch_private import is_module, is_tensor, quietly, ran_as, read
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from helpers.answers import code, listed
 from helpers.clinic.failed_backward import met_nodes, walk_from
@@ -217,6 +210,6 @@ def models_and_optimizers(frame: FrameType | None) -> tuple[list[Any], list[Any]
     for _, thing in in_reach(frame):
         if is_module(thing) and any(parameters(thing)):
             models[id(thing)] = thing
-        if is_a(thing, torch.optim.Optimizer):
+        if isinstance(thing, torch.optim.Optimizer):
             optimizers[id(thing)] = thing
     return list(models.values()), list(optimizers.values())

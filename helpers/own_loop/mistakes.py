@@ -10,7 +10,6 @@ from importlib.resources import files
 from typing import Any
 
 from autograd_graphs.looking.variable_names import parameters
-from autograd_graphs.untrusted.messages import type_name
 from helpers.answers import code, strip_marks
 from helpers.own_loop.account import Account
 from helpers.users_line import UsersLine
@@ -84,7 +83,7 @@ class Notes:
         self._mistakes: dict[tuple[Any, ...], Mistake] = {}
 
     def follow(self, optimizer: Any) -> Account:
-        name = type_name(type(optimizer))
+        name = type(optimizer).__name__
         alike = [known for known in self.accounts if type(known.optimizer) is type(optimizer)]
         if alike:
             name += f" no. {len(alike) + 1}"

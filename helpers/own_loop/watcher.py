@@ -22,8 +22,7 @@ from torch.optim import Optimizer, optimizer
 
 from autograd_graphs.looking.refusals import short
 from autograd_graphs.looking.torch_private import graph_task, is_module, is_tensor, next_number
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.messages import type_name
+from autograd_graphs.plain_values import describe
 from helpers.answers import code, listed, show
 from helpers.own_loop.account import Account, Round
 from helpers.own_loop.card import card_of
@@ -96,7 +95,7 @@ class watching:
             if getattr(owner, name) is ours:  # else someone has put theirs around ours
                 setattr(owner, name, original)
         if kind is not None:
-            self.notes.error = type_name(kind)
+            self.notes.error = kind.__name__
         self._safely(self._finish)
         self._is_on = False
         show(card_of(self.notes))
@@ -120,7 +119,7 @@ class watching:
             work(*given)
         except Exception as fault:
             self._is_on = False
-            self.notes.fault = type_name(type(fault))
+            self.notes.fault = type(fault).__name__
 
     def _noting(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Run torch's backward(), and take notes before and after."""

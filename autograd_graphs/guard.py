@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from autograd_graphs.untrusted.messages import error_text, first_sentence, type_name
+from autograd_graphs.text import first_sentence, message_of
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Heard(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Keep what there is room for."""
-        self.text += str.__getitem__(text, slice(self.most - len(self.text)))
-        self.count += str.__len__(text)
-        return str.__len__(text)
+        self.text += text[: self.most - len(self.text)]
+        self.count += len(text)
+        return len(text)
 
     def writable(self) -> bool:
         """Say yes: `print` asks."""
@@ -54,7 +54,7 @@ def guarded(function: Callable, *args: object, heard: Heard | None = None) -> ob
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return Failed(type_name(type(error)), first_sentence(error_text(error)))
+        return Failed(type(error).__name__, first_sentence(message_of(error)))
 
 
 @contextlib.contextmanager
@@ -77,7 +77,7 @@ def undisturbed(heard: Heard | None = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _same(ask: Callable, put: Callable, inside: object = None) -> Iterator[None]:
-    """Put a state back after the block; within it, it is `inside`, or as it was where that is None."""
+    """Put a state back after the block; within it, it is `inside`, or as before if that is None."""
     before = ask()
     if inside is not None and before != inside:
         put(inside)
@@ -127,7 +127,7 @@ def _set_module_hooks(before: list[dict]) -> None:
         hooks.update(kept)
 
 
-# What code may leave changed: what asks for it, what sets it, and what it is for the code that runs.
+# What code may leave changed: what asks for it, what sets it, what it is while the code runs.
 _STATES: tuple[tuple, ...] = (
     (_saved_tensors_hooks, _set_saved_tensors_hooks, []),
     (_module_hooks, _set_module_hooks, [{}] * len(_OF_ALL_MODULES)),
