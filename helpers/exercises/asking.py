@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
+from autograd_graphs.answer_card import Card, show
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from autograd_graphs.untrusted.sandbox import Failed, guarded
-from helpers.answers import Card, show
 from helpers.exercises.exercise import Exercise, find, nearest
 
 MISSING = object()

@@ -4,6 +4,7 @@ import re
 
 from IPython.display import display
 
+from autograd_graphs.answer_card import Card, say, show, show_markdown
 from autograd_graphs.data import counted
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.text import fold
@@ -11,7 +12,6 @@ from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import guarded
 from helpers import pace
-from helpers.answers import Card, say, show, show_markdown
 from helpers.exercises.asking import REVIEWED
 from helpers.exercises.variants import asked_again
 from helpers.lessons import listings, question_text
