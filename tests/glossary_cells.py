@@ -1,10 +1,10 @@
-"""The text cells of the glossary that are written from helpers/clinic/*.toml: its contents, and one
+"""The text cells of the glossary that are written from autograd_graphs/diagnosing/*.toml: its contents, and one
 cell for each entry. Changes a notebook in memory; reads and writes no file.
 """
 
 import nbformat
 
-from helpers.clinic.entries import SECTIONS
+from autograd_graphs.diagnosing.entries import SECTIONS
 from helpers.clinic.index import contents, of_section
 
 CONTENTS = "glossary-contents"

@@ -11,10 +11,11 @@ import nbformat
 from glossary_cells import ENTRY, with_entries
 from notebook_rules import RULES, Lesson
 
+from autograd_graphs.diagnosing.catalogue import book
+from autograd_graphs.diagnosing.entries import entries
 from course import workspace
 from helpers.clinic import filter_box
-from helpers.clinic.catalogue import book
-from helpers.clinic.entries import entries
+from helpers.lessons import listings
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
@@ -47,13 +48,13 @@ def test_its_text_is_what_the_data_holds_today():
 
 def test_every_link_leads_to_a_lesson_and_every_cause_and_term_to_its_own():
     stems = {path.name[:2]: path.stem for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb"))}
-    assert set(stems.items()) <= set(book().lessons.items())
+    assert stems == {number: one.file for number, one in listings().items() if number in stems}
     for one in entries():
         links = re.findall(r"\[[Ll]esson (\d\d)\]\((\w+)\.ipynb\)", one.text)
         assert tuple(number for number, _ in links) == one.lessons
         assert len(links) > 0
         for number, stem in links:
-            assert stem == stems.get(number, book().lessons[number])
+            assert stem == stems.get(number, listings()[number].file)
 
 
 class Box(HTMLParser):
@@ -73,7 +74,7 @@ class Box(HTMLParser):
 def test_the_box_lists_every_entry_with_a_link_to_it_and_to_its_lessons():
     box = Box(filter_box.listed())
     assert [at[1:] for at in box.links if at.startswith("#")] == [one.anchor for one in entries()]
-    lessons = {f"{book().lessons[lesson]}.ipynb" for one in entries() for lesson in one.lessons}
+    lessons = {listings()[lesson].link for one in entries() for lesson in one.lessons}
     cases = {f"clinic.ipynb#cell-id=case-{one.case}" for one in book().symptoms if one.case}
     assert {at for at in box.links if not at.startswith("#")} == lessons | cases
     assert not {"script", "style", "input"} & set(box.tags), "where no script runs it is a list"

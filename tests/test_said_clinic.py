@@ -9,7 +9,7 @@ import torch
 from said import source, stands
 from torch import nn
 
-from helpers.clinic.catalogue import book
+from autograd_graphs.diagnosing.catalogue import book
 
 says = partial(stands, "clinic")
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from nbconvert.filters import Highlight2HTML, ansi2html
 from nbformat import NotebookNode
 
+from autograd_graphs.diagnosing.entries import lab_name
 from course.publishing import assets
 from course.publishing.addresses import led_to_pages, with_pictures
 from course.publishing.cell_renderer import CellRenderer
 from course.publishing.prepare import prepared
 from course.publishing.source import title_of
 from course.publishing.terminal import COLOUR
-from helpers.clinic.entries import lab_name
 
 TEMPLATES = Path(__file__).parent / "templates" / "page"
 # A script may write one: it stays as it is.

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from autograd_graphs.answer_card import Card, show
 from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.plain_values import NotRead, describe, plain
 from autograd_graphs.text import fold
-from helpers.answers import Card, show
 from helpers.exercises.exercise import Exercise, find, nearest
 
 MISSING = object()

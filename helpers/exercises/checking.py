@@ -1,7 +1,7 @@
 """Hold `check`: it says what is thought of an answer; it never raises."""
 
+from autograd_graphs.answer_card import Card, strip_marks
 from autograd_graphs.text import fold
-from helpers.answers import Card, strip_marks
 from helpers.exercises.asking import (
     MISSING,
     VARIANTS,

@@ -1,9 +1,9 @@
 """Hold `expect_error`: it shows the error that a lesson announces, and fails without it."""
 
+from autograd_graphs.answer_card import Card, show
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.refusals import short
 from autograd_graphs.text import fold, in_one_line, visible
-from helpers.answers import Card, show
 
 
 class expect_error:

@@ -9,11 +9,11 @@ from functools import partial
 from types import FunctionType
 
 from autograd_graphs.guard import Failed, Heard, guarded
+from autograd_graphs.looking.users_line import UsersLine, line_that_raised
 from autograd_graphs.plain_values import NotRead, describe, plain
 from helpers.exercises.programs import names_of
 from helpers.exercises.readers import Reader
 from helpers.exercises.values import as_tuple
-from helpers.users_line import UsersLine, line_that_raised
 
 Case = Callable[[], object]  # makes fresh inputs, a tuple of them or one
 MOST_PRINTED = 2_000  # characters of what one run prints

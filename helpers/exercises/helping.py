@@ -1,8 +1,8 @@
 """Hold `hint` and `solution`; they never raise."""
 
+from autograd_graphs.answer_card import Card, say
 from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
-from helpers.answers import Card, say
 from helpers.exercises.asking import (
     MISSING,
     as_number,

@@ -4,13 +4,13 @@ import re
 
 from IPython.display import display
 
+from autograd_graphs.answer_card import Card, say, show, show_markdown
 from autograd_graphs.data import counted
 from autograd_graphs.guard import guarded
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
 from helpers import pace
-from helpers.answers import Card, say, show, show_markdown
 from helpers.exercises.asking import REVIEWED
 from helpers.exercises.variants import asked_again
 from helpers.lessons import listings, question_text

@@ -12,15 +12,15 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.answer_card import listed
+from autograd_graphs.diagnosing.catalogue import DANGERS, Danger
+from autograd_graphs.diagnosing.failed_backward import met_nodes, walk_from
+from autograd_graphs.diagnosing.nans import dangerous, kind_of
 from autograd_graphs.looking.torch_private import is_plain, is_tensor, quietly, read
-from helpers.answers import listed
-from helpers.clinic.catalogue import DANGERS, Danger
-from helpers.clinic.failed_backward import met_nodes, walk_from
-from helpers.clinic.nans import dangerous, kind_of
-from helpers.own_loop.account import Account
-from helpers.own_loop.graphs import in_reach, span
-from helpers.own_loop.mistakes import Notes
-from helpers.users_line import UsersLine, line_like
+from autograd_graphs.looking.users_line import UsersLine, line_like
+from autograd_graphs.monitoring.account import Account
+from autograd_graphs.monitoring.live_graphs import in_reach, span
+from autograd_graphs.monitoring.mistakes import Notes
 
 LARGE = 1e9  # a loss that is larger than this before it is infinite has grown out of bounds
 GROWN = "Take a smaller learning rate, scale the data, or clip the gradients."

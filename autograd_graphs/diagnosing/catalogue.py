@@ -8,12 +8,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from helpers.lessons import listings
-
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Hold what leads to a symptom: what it is, what to try, the lesson, and code that shows it.
+    """Hold what leads to a symptom: what it is, what to try, the number of the lesson that
+    teaches it, and code that shows it.
 
     `gives` is what `seen` holds after a snippet that raises nothing; `needs` says on which machine
     alone the snippet raises. There is no snippet where the symptom stands by documentation.
@@ -69,11 +68,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """Hold symptoms, terms, files of lessons, words for words of others, and those left out."""
+    """Hold symptoms, terms, words for words of others, and those left out."""
 
     symptoms: tuple[Symptom, ...]
     terms: tuple[Term, ...]
-    lessons: dict[str, str] = field(hash=False)
     synonyms: dict[str, str] = field(hash=False)
     subject: str
     common: str
@@ -97,7 +95,6 @@ def book() -> Book:
     return Book(
         tuple(map(_symptom, table["symptom"])),
         tuple(map(_term, words["term"])),
-        {number: listing.file for number, listing in listings().items()},
         words["synonyms"],
         words["subject"],
         words["common"],
@@ -132,7 +129,7 @@ class Danger:
 
 
 def _table(name: str) -> dict[str, Any]:
-    return tomllib.loads((files("helpers.clinic") / name).read_text("utf-8"))
+    return tomllib.loads((files("autograd_graphs.diagnosing") / name).read_text("utf-8"))
 
 
 _CAUSES = _table("causes.toml")

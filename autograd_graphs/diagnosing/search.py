@@ -15,8 +15,8 @@ from functools import cache
 from itertools import pairwise
 from math import log
 
-from helpers.clinic.catalogue import book
-from helpers.clinic.entries import Entry, entries, of_section
+from autograd_graphs.diagnosing.catalogue import book
+from autograd_graphs.diagnosing.entries import Entry, entries, of_section
 
 MOST = 3  # entries that a search shows
 COMMON = set(book().common.split())

@@ -20,16 +20,16 @@ from typing import Any, TypeVar
 import torch
 from torch.optim import Optimizer, optimizer
 
+from autograd_graphs.answer_card import code, listed, show
 from autograd_graphs.looking.refusals import short
 from autograd_graphs.looking.torch_private import graph_task, is_module, is_tensor, next_number
+from autograd_graphs.looking.users_line import UsersLine, line_in, line_like, users_frame
+from autograd_graphs.monitoring.account import Account, Round
+from autograd_graphs.monitoring.finite import Finite
+from autograd_graphs.monitoring.live_graphs import EAGER, Graphs, entries, models_and_optimizers
+from autograd_graphs.monitoring.loop_card import card_of
+from autograd_graphs.monitoring.mistakes import Mistake, Notes
 from autograd_graphs.plain_values import describe
-from helpers.answers import code, listed, show
-from helpers.own_loop.account import Account, Round
-from helpers.own_loop.card import card_of
-from helpers.own_loop.finite import Finite
-from helpers.own_loop.graphs import EAGER, Graphs, entries, models_and_optimizers
-from helpers.own_loop.mistakes import Mistake, Notes
-from helpers.users_line import UsersLine, line_in, line_like, users_frame
 
 Returned = TypeVar("Returned")
 Way = tuple[UsersLine | None, tuple[int, ...]]  # a line, and those from which it was called

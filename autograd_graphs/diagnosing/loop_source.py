@@ -13,10 +13,18 @@ from typing import Any
 
 import torch
 
-from helpers.clinic.earlier_lines import LOOPS, calls_in
-from helpers.clinic.facts import in_sources, places
-from helpers.clinic.sources import Place
-from helpers.clinic.values import called, dotted, flat, mentions, nodes_in, set_by, targets
+from autograd_graphs.diagnosing.dataflow import (
+    called,
+    dotted,
+    flat,
+    mentions,
+    nodes_in,
+    set_by,
+    targets,
+)
+from autograd_graphs.diagnosing.earlier_lines import LOOPS, calls_in
+from autograd_graphs.diagnosing.facts import in_sources, places
+from autograd_graphs.diagnosing.sources import Place
 
 LEARNING = (torch.nn.Module, torch.optim.Optimizer)
 FUNCTION = (ast.FunctionDef, ast.ClassDef)  # a class may hold the function that is called

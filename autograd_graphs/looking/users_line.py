@@ -11,13 +11,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-import autograd_graphs
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.text import visible
 
-FOLDERS = (os.path.dirname(__file__), os.path.dirname(autograd_graphs.__file__))
-LIBRARIES = *FOLDERS, sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")
+LIBRARIES = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
+LIBRARIES.append(str(Path(__file__).parents[1]))  # ours
 LONGEST = 60  # characters of a line that are shown
 WRITTEN = ("<frozen ", "<eval_with_key>", "<__array_function__")  # by Python, torch.fx, NumPy
 
@@ -57,6 +56,13 @@ def line_in(frame: FrameType | None) -> UsersLine | None:
     if frame is None:
         return None
     return UsersLine(frame.f_code.co_filename, frame.f_lineno or 0)
+
+
+def add_library(folder: str | Path) -> None:
+    """Take what lies in a folder for a library's from now on, and not for the learner's."""
+    if str(folder) not in LIBRARIES:
+        LIBRARIES.append(str(folder))
+        is_users.cache_clear()
 
 
 @lru_cache(maxsize=1_000)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
+from autograd_graphs.diagnosing.sources import cells_in
 from autograd_graphs.looking.cells import shell_here
-from helpers.clinic.sources import cells_in
-from helpers.users_line import is_users
+from autograd_graphs.looking.users_line import is_users
 
 
 @dataclass(frozen=True)

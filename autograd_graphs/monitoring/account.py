@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.users_line import UsersLine
 from autograd_graphs.looking.variable_names import parameters
-from helpers.users_line import UsersLine
 
 MOST_ROUNDS = 1_000  # that are kept, the last ones
 SAMPLE = 16  # numbers of each parameter that are compared where no step was seen

@@ -12,11 +12,11 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.diagnosing.dataflow import NO_EDITS, called, is_kept, keywords_of, nodes_in
+from autograd_graphs.diagnosing.earlier_lines import Line, Past, calls_in
+from autograd_graphs.diagnosing.failed_backward import is_freed, met_nodes, nameless, walk_from
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.torch_private import is_tensor, memory_of, read
-from helpers.clinic.earlier_lines import Line, Past, calls_in
-from helpers.clinic.failed_backward import is_freed, met_nodes, nameless, walk_from
-from helpers.clinic.values import NO_EDITS, called, is_kept, keywords_of, nodes_in
 
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}
 VIEWS |= {"unsqueeze", "select", "narrow", "expand", "diagonal", "unfold"}

@@ -15,9 +15,9 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.diagnosing.catalogue import SAID
+from autograd_graphs.diagnosing.facts import quoted
 from autograd_graphs.looking.torch_private import is_tensor, may_be_stale, read
-from helpers.clinic.catalogue import SAID
-from helpers.clinic.facts import quoted
 
 OF_MODULES = torch.utils.hooks.BackwardHook.__module__
 

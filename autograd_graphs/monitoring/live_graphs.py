@@ -15,16 +15,16 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.answer_card import code, listed
 from autograd_graphs.data import counted, held
+from autograd_graphs.diagnosing.failed_backward import met_nodes, walk_from
+from autograd_graphs.diagnosing.reach import attributes, is_other_in_eval, is_plain_object
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import is_module, is_tensor, quietly, ran_as, read
+from autograd_graphs.looking.users_line import UsersLine, line_like
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
-from helpers.answers import code, listed
-from helpers.clinic.failed_backward import met_nodes, walk_from
-from helpers.clinic.reach import attributes, is_other_in_eval, is_plain_object
-from helpers.own_loop.mistakes import Notes
-from helpers.users_line import UsersLine, line_like
+from autograd_graphs.monitoring.mistakes import Notes
 
 EAGER = 3  # calls of backward() at which graphs are looked at; later ones are 4, 8, 16, …
 SHARE = 0.1  # of the time, at most so much goes into looks at graphs,

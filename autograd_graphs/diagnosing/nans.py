@@ -8,14 +8,14 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.answer_card import code
+from autograd_graphs.diagnosing.catalogue import DANGERS
+from autograd_graphs.diagnosing.dataflow import Event
+from autograd_graphs.diagnosing.facts import Finding, finding
+from autograd_graphs.diagnosing.failed_backward import pairs_in
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import is_plain, is_tensor, ran_as, read
-from helpers.answers import code
-from helpers.clinic.catalogue import DANGERS
-from helpers.clinic.facts import Finding, finding
-from helpers.clinic.failed_backward import pairs_in
-from helpers.clinic.values import Event
 
 # of an operation: what of it shows that its slope, or the operation itself, has no number
 BAD: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor]]] = {

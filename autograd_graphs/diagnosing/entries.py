@@ -7,14 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from helpers.clinic.catalogue import Cause, Symptom, Term, book
+from autograd_graphs.diagnosing.catalogue import Cause, Symptom, Term, book
+from autograd_graphs.diagnosing.course_links import course, link_to_lesson
 
 SECTIONS = {"error": "Errors", "warning": "Warnings", "silent": "Nothing is said", "term": "Words"}
-NOTEBOOK = "glossary.ipynb"
 STARS = re.compile(r"(?<!\s)\*|\*(?!\s)")  # what Markdown may take for emphasis
 UNDERSCORES = re.compile(r"(?<!\w)_|_(?!\w)")
 MARKS = re.compile(r"`|\\([*_])|(?<!\S)\*{1,2}(?=\S)|(?<=\S)\*{1,2}(?!\S)")
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+LINK_TO_LESSON = re.compile(r"\[[Ll]esson \d\d\]\([^)]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +52,27 @@ class Entry:
         """Return what it means and its lessons, in one line of Markdown."""
         means = re.sub(r"^\*\*\w+\.\*\* ", "", self.text.partition("\n\n")[0])
         means, also, rest = means.partition(" Also: ")
+        links = dict.fromkeys(LINK_TO_LESSON.findall(self.text))
+        if not links:
+            return means
         if self.section == "term":
             return f"{means} {rest[rest.index('[') :]}" if also else means
-        links = dict.fromkeys(re.findall(r"\[lesson \d\d\]\([^)]*\)", self.text))
         return f"{means} ({', '.join(links)})"
 
     @property
     def cell(self) -> str:
         name = re.sub(r"\W+", "-", self.name).strip("-_").lower()
         return f"entry-{name}"[:64].rstrip("-_")
+
+    @property
+    def link(self) -> str:
+        """Return a link to it in the glossary of a course; its name where there is none.
+
+        It names the cell: to a heading JupyterLab goes only in a notebook that is open already.
+        """
+        here = course()
+        name = literal(self.name)
+        return f"[{name}]({here.glossary}#cell-id={self.cell})" if here else name
 
     @property
     def source(self) -> str:
@@ -97,7 +110,7 @@ def literal(text: str) -> str:
 
 def _term(term: Term) -> Entry:
     also = _also(map(literal, term.also))
-    text = f"{term.says}{also} {_lesson(term.lesson, 'Lesson')}"
+    text = f"{term.says}{also} {link_to_lesson(term.lesson, 'Lesson')}".rstrip()
     return Entry("term", term.name, text, term.also, (term.lesson,))
 
 
@@ -109,8 +122,9 @@ def _symptom(symptom: Symptom) -> Entry:
     if symptom.source:
         text += f" *{literal(symptom.source)}*"
     text += f"{_also(older)}\n\n" + "\n".join(map(_cause, symptom.causes))
-    if symptom.case:
-        place = f"clinic.ipynb#cell-id=case-{symptom.case}"
+    here = course()
+    if symptom.case and here:
+        place = f"{here.clinic}#cell-id=case-{symptom.case}"
         text += f"\n\nA program like that: [in the clinic]({place})"
     message, lessons = literal(symptom.message), tuple(cause.lesson for cause in symptom.causes)
     return Entry(symptom.kind, message, text, symptom.also, lessons, symptom.typed)
@@ -123,9 +137,6 @@ def _also(names: Iterable[str]) -> str:
 
 
 def _cause(cause: Cause) -> str:
-    lesson = _lesson(cause.lesson)
-    return f"- {literal(cause.what)}. *Try:* {literal(cause.remedy)} ({lesson})"
-
-
-def _lesson(lesson: str, word: str = "lesson") -> str:
-    return f"[{word} {lesson}]({book().lessons[lesson]}.ipynb)"
+    said = f"- {literal(cause.what)}. *Try:* {literal(cause.remedy)}"
+    lesson = link_to_lesson(cause.lesson)
+    return f"{said} ({lesson})" if lesson else f"{said}."

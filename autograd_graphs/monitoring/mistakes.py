@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
+from autograd_graphs.answer_card import code, strip_marks
+from autograd_graphs.looking.users_line import UsersLine
 from autograd_graphs.looking.variable_names import parameters
-from helpers.answers import code, strip_marks
-from helpers.own_loop.account import Account
-from helpers.users_line import UsersLine
+from autograd_graphs.monitoring.account import Account
 
 Line = UsersLine | None
-SAID = tomllib.loads((files("helpers.own_loop") / "mistakes.toml").read_text("utf-8"))
+SAID = tomllib.loads((files("autograd_graphs.monitoring") / "mistakes.toml").read_text("utf-8"))
 NOTES = {"retained", "never reached", "zero", "not held"}  # worth a look; a loop may want it so
 SEEN_NOW_AND_THEN = {"kept", "reaches back", "hooks", "others", "eval"}  # when graphs are looked at
 

@@ -10,12 +10,12 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
+from autograd_graphs.answer_card import code
 from autograd_graphs.looking.running_code import runs
 from autograd_graphs.looking.source import scope_of
 from autograd_graphs.looking.statements import Text, lines_of
+from autograd_graphs.looking.users_line import is_users
 from autograd_graphs.text import visible
-from helpers.answers import code
-from helpers.users_line import is_users
 
 LONGEST = 90  # characters of a line that are shown
 

@@ -12,7 +12,12 @@ from types import FrameType
 
 import torch
 
+from autograd_graphs.answer_card import code
 from autograd_graphs.data import Graph, Node
+from autograd_graphs.diagnosing.detectors import editors, lines_that_freed
+from autograd_graphs.diagnosing.errors import learners_lines
+from autograd_graphs.diagnosing.facts import Facts, texts_of
+from autograd_graphs.diagnosing.sources import is_as_it_ran
 from autograd_graphs.looking.snapshot import Walk, graph_of
 from autograd_graphs.looking.torch_private import (
     is_tensor,
@@ -25,11 +30,6 @@ from autograd_graphs.looking.torch_private import (
 )
 from autograd_graphs.looking.variable_names import find_names, variables
 from autograd_graphs.text import visible
-from helpers.answers import code
-from helpers.clinic.detectors import editors, lines_that_freed
-from helpers.clinic.errors import learners_lines
-from helpers.clinic.facts import Facts, texts_of
-from helpers.clinic.sources import is_as_it_ran
 
 LED = ("Edited by", "Freed by", "Its graph was lost in")  # how a line that is sure is told
 MOST_TENSORS, MOST_SAVED, MOST_SHOWN = 4, 3, 3

@@ -17,22 +17,18 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.saved_tensors import values_held
-from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import (
-    is_custom,
-    is_module,
-    is_tensor,
-    of_node,
-    quietly,
-    read,
-    shape,
+from autograd_graphs.answer_card import code, listed
+from autograd_graphs.diagnosing.catalogue import CUTS, SAID
+from autograd_graphs.diagnosing.dataflow import (
+    Event,
+    Scope,
+    Values,
+    ids_of,
+    nodes_in,
+    placed,
+    set_by,
 )
-from autograd_graphs.looking.variable_names import parameters, submodules, variables
-from autograd_graphs.text import in_one_line
-from helpers.answers import code, listed
-from helpers.clinic.catalogue import CUTS, SAID
-from helpers.clinic.facts import (
+from autograd_graphs.diagnosing.facts import (
     Finding,
     Spot,
     assigned,
@@ -47,12 +43,30 @@ from helpers.clinic.facts import (
     quoted,
     texts_of,
 )
-from helpers.clinic.failed_backward import leaves_of, met_nodes, pairs_in, states_of, walk_from
-from helpers.clinic.hooks import Alive
-from helpers.clinic.nans import dangerous, first_name, kind_of, nan_finding
-from helpers.clinic.reach import attributes, is_other_in_eval, parts, reached, spelt
-from helpers.clinic.rounds import in_rounds
-from helpers.clinic.values import Event, Scope, Values, ids_of, nodes_in, placed, set_by
+from autograd_graphs.diagnosing.failed_backward import (
+    leaves_of,
+    met_nodes,
+    pairs_in,
+    states_of,
+    walk_from,
+)
+from autograd_graphs.diagnosing.hidden_hooks import Alive
+from autograd_graphs.diagnosing.loop_source import in_rounds
+from autograd_graphs.diagnosing.nans import dangerous, first_name, kind_of, nan_finding
+from autograd_graphs.diagnosing.reach import attributes, is_other_in_eval, parts, reached, spelt
+from autograd_graphs.looking.saved_tensors import values_held
+from autograd_graphs.looking.snapshot import Walk
+from autograd_graphs.looking.torch_private import (
+    is_custom,
+    is_module,
+    is_tensor,
+    of_node,
+    quietly,
+    read,
+    shape,
+)
+from autograd_graphs.looking.variable_names import parameters, submodules, variables
+from autograd_graphs.text import in_one_line
 
 HUGE = 1e4  # a gradient whose norm is this many times that of its weight is told
 MOST_GRADIENTS = 50_000_000  # elements

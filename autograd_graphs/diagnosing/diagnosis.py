@@ -8,15 +8,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from autograd_graphs.looking.refusals import is_plain_words
-from autograd_graphs.looking.torch_private import is_module, quietly
-from autograd_graphs.looking.variable_names import caller, is_ipythons, named
-from autograd_graphs.plain_values import describe
-from autograd_graphs.text import first_sentence, fold
-from helpers.answers import Card, rows, show, strip_marks
-from helpers.clinic.catalogue import SAID, Cause, Symptom, book
-from helpers.clinic.causes import found_in
-from helpers.clinic.errors import (
+from autograd_graphs.answer_card import Card, rows, show, strip_marks
+from autograd_graphs.diagnosing.catalogue import SAID, Cause, Symptom, book
+from autograd_graphs.diagnosing.causes import found_in
+from autograd_graphs.diagnosing.course_links import course
+from autograd_graphs.diagnosing.errors import (
     cell_of,
     cells_ran_since,
     family,
@@ -29,13 +25,18 @@ from helpers.clinic.errors import (
     traceback_of,
     types_of,
 )
-from helpers.clinic.facts import Facts, Finding, Spot, each, spot_in
-from helpers.clinic.failing_line import LED, scene
-from helpers.clinic.health import examined
-from helpers.clinic.heard import Heard, last_warning, listen
-from helpers.clinic.message_clues import clue
-from helpers.clinic.rerun import Watch, found_again, offer, run_again
-from helpers.clinic.sources import cells_in
+from autograd_graphs.diagnosing.facts import Facts, Finding, Spot, each, spot_in
+from autograd_graphs.diagnosing.failing_line import LED, scene
+from autograd_graphs.diagnosing.message_clues import clue
+from autograd_graphs.diagnosing.rerun import Watch, found_again, offer, run_again
+from autograd_graphs.diagnosing.sources import cells_in
+from autograd_graphs.diagnosing.step_check import examined
+from autograd_graphs.diagnosing.warnings_heard import Heard, last_warning, listen
+from autograd_graphs.looking.refusals import is_plain_words
+from autograd_graphs.looking.torch_private import is_module, quietly
+from autograd_graphs.looking.variable_names import caller, is_ipythons, named
+from autograd_graphs.plain_values import describe
+from autograd_graphs.text import first_sentence, fold
 
 MOST_LINES = 3  # of the learner's, in one finding
 ROOM = 3  # rows of a card for what an error means
@@ -145,7 +146,7 @@ def _of_warning(warned: Heard) -> Card:
         lines = _lines_of(found_in(facts), facts)
     page = [*lines, _lesson(symptom)]
     if not lines:
-        page = [SAID["unknown"]]
+        page = [unknown()]
         if symptom is not None:
             page = [_means(symptom), *_advice(symptom)]
         if spot:
@@ -172,7 +173,7 @@ def _of_text(text: str) -> Card:
     symptom = book().find((), text)
     head = first_sentence(text) or "an empty text"
     if not symptom:
-        return _card("partly", "Not known", head, [head, SAID["unknown"]])
+        return _card("partly", "Not known", head, [head, unknown()])
     page = [head, *_page(symptom, clue(text), [])]
     return _card("wrong", "A message", head, page, [_briefly(symptom), *_advice(symptom)])
 
@@ -202,8 +203,12 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         first = [note, *seen[:1], _briefly(symptom), *seen[1:2], *_advice(symptom), more]
         return _of_head(head, page, first)
     seen = scene(Facts("", traceback_of(error), is_past)) or _no_scene(error)
-    unknown = SAID["interrupted"] if issubclass(type(error), KeyboardInterrupt) else SAID["unknown"]
-    return _of_head(error, [note, unknown, *seen])
+    said = SAID["interrupted"] if isinstance(error, KeyboardInterrupt) else unknown()
+    return _of_head(error, [note, said, *seen])
+
+
+def unknown() -> str:
+    return SAID["unknown"] if course() else SAID["unknown_alone"]
 
 
 def _origin(member: BaseException, error: BaseException) -> str:
@@ -217,7 +222,7 @@ def _origin(member: BaseException, error: BaseException) -> str:
 
 
 def _lesson(symptom: Symptom | None) -> str:
-    return f"Lesson {symptom.causes[0].lesson} teaches this." if symptom else ""
+    return f"Lesson {symptom.causes[0].lesson} teaches this." if symptom and course() else ""
 
 
 def _with_scene(lines: list[str], seen: list[str]) -> list[str]:
@@ -294,7 +299,8 @@ def _advice(symptom: Symptom) -> list[str]:
 
 
 def _cause(cause: Cause) -> str:
-    return f"  - {cause.what}. Try: {cause.remedy} (lesson {cause.lesson})"
+    lesson = f" (lesson {cause.lesson})" if course() else "."
+    return f"  - {cause.what}. Try: {cause.remedy}{lesson}"
 
 
 def _card(look: str, word: str, title: str, lines: list[str], first: Sequence[str] = ()) -> Card:

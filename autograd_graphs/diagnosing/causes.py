@@ -13,24 +13,19 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.answer_card import code, listed
 from autograd_graphs.data import counted
-from autograd_graphs.looking.torch_private import (
-    device_name,
-    dtype_name,
-    is_custom,
-    is_module,
-    is_tensor,
-    may_be_stale,
-    of_node,
-    read,
-    shape,
-    shows_flag_of_base,
+from autograd_graphs.diagnosing.catalogue import CUTS, FINDINGS, SAID
+from autograd_graphs.diagnosing.dataflow import (
+    Event,
+    called,
+    dotted,
+    first_given,
+    nodes_in,
+    placed,
+    set_by,
 )
-from autograd_graphs.looking.variable_names import parameters
-from autograd_graphs.text import visible
-from helpers.answers import code, listed
-from helpers.clinic.catalogue import CUTS, FINDINGS, SAID
-from helpers.clinic.detectors import (
+from autograd_graphs.diagnosing.detectors import (
     editors,
     lines_that_freed,
     memory_in,
@@ -38,9 +33,9 @@ from helpers.clinic.detectors import (
     spoilt_by,
     walked,
 )
-from helpers.clinic.earlier_lines import Line, Past, calls_in
-from helpers.clinic.errors import frames_of
-from helpers.clinic.facts import (
+from autograd_graphs.diagnosing.earlier_lines import Line, Past, calls_in
+from autograd_graphs.diagnosing.errors import frames_of
+from autograd_graphs.diagnosing.facts import (
     Facts,
     Finding,
     aside,
@@ -56,11 +51,31 @@ from helpers.clinic.facts import (
     quoted,
     texts_of,
 )
-from helpers.clinic.failed_backward import is_freed, is_held, leaves_of, walk_from
-from helpers.clinic.message_clues import tuple_of
-from helpers.clinic.nans import before_it, dangerous, first_name, has_nan, kind_of, nan_finding
-from helpers.clinic.values import Event, called, dotted, first_given, nodes_in, placed, set_by
-from helpers.users_line import is_users
+from autograd_graphs.diagnosing.failed_backward import is_freed, is_held, leaves_of, walk_from
+from autograd_graphs.diagnosing.message_clues import tuple_of
+from autograd_graphs.diagnosing.nans import (
+    before_it,
+    dangerous,
+    first_name,
+    has_nan,
+    kind_of,
+    nan_finding,
+)
+from autograd_graphs.looking.torch_private import (
+    device_name,
+    dtype_name,
+    is_custom,
+    is_module,
+    is_tensor,
+    may_be_stale,
+    of_node,
+    read,
+    shape,
+    shows_flag_of_base,
+)
+from autograd_graphs.looking.users_line import is_users
+from autograd_graphs.looking.variable_names import parameters
+from autograd_graphs.text import visible
 
 Rule = Callable[[Facts, "re.Match[str]"], Finding | None]
 RULES: list[tuple[re.Pattern[str], Rule]] = []

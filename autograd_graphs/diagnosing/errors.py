@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from itertools import islice
 from types import FrameType, TracebackType
 
+from autograd_graphs.diagnosing.sources import cells_with
 from autograd_graphs.looking.cells import cells_of, failures, shell_here
 from autograd_graphs.looking.refusals import is_plain_words
 from autograd_graphs.looking.statements import lines_of
+from autograd_graphs.looking.users_line import is_users
 from autograd_graphs.text import message_of
-from helpers.clinic.sources import cells_with
-from helpers.users_line import is_users
 
 MOST = 10  # exceptions of one chain or group that are looked at
 GUESSES = ("find_line(", "predict(")  # a cell that asks for a guess does nothing to what failed

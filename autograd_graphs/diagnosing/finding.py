@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from autograd_graphs.diagnosing.entries import Entry, plain
+from autograd_graphs.diagnosing.errors import is_error, text_of, types_of
+from autograd_graphs.diagnosing.search import fits, is_message, messages_in, nearest, search
 from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold, visible
-from helpers.clinic.entries import Entry, plain
-from helpers.clinic.errors import is_error, text_of, types_of
-from helpers.clinic.index import link_from_outside
-from helpers.clinic.search import fits, is_message, messages_in, nearest, search
 
 LONGEST = 10_000  # characters of a text that are looked at
 EXAMPLES = 'for example find("leaf"), or find("does not require grad")'
@@ -36,8 +35,8 @@ class Found:
         return "\n\n".join(filter(None, [fold(said), *shown]))
 
     def _repr_markdown_(self) -> str:
-        said = SIGNS.sub(r"\\\1", self.said) + ", ".join(map(link_from_outside, self.near))
-        lines = [f"- {link_from_outside(entry)}: {entry.line}" for entry in self.entries[1:]]
+        said = SIGNS.sub(r"\\\1", self.said) + ", ".join(entry.link for entry in self.near)
+        lines = [f"- {entry.link}: {entry.line}" for entry in self.entries[1:]]
         shown = [*map(_as_markdown, self.entries[:1]), "\n".join(lines)]
         return "\n\n".join(filter(None, [said, *shown]))
 
@@ -108,4 +107,4 @@ def _as_line(entry: Entry) -> str:
 
 
 def _as_markdown(entry: Entry) -> str:
-    return f"**{link_from_outside(entry)}**  \n{entry.text}"
+    return f"**{entry.link}**  \n{entry.text}"

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from autograd_graphs.answer_card import code
+from autograd_graphs.diagnosing.dataflow import MODES, Scope, called
+from autograd_graphs.diagnosing.sources import Place
 from autograd_graphs.looking.cells import failures
 from autograd_graphs.looking.statements import SCOPES, bodies, bound_by, declared, rebinds
 from autograd_graphs.looking.torch_private import is_module
 from autograd_graphs.looking.variable_names import parameters
-from helpers.answers import code
-from helpers.clinic.sources import Place
-from helpers.clinic.values import MODES, Scope, called
 
 MOST = 2_000  # statements that are read
 MAYBE = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.TryStar, ast.Match)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from autograd_graphs.answer_card import Card, listed, strip_marks
 from autograd_graphs.data import counted
 from autograd_graphs.looking.torch_private import read
+from autograd_graphs.monitoring.account import Account
+from autograd_graphs.monitoring.mistakes import NOTES, Notes
 from autograd_graphs.text import fold, in_bytes
-from helpers.answers import Card, listed, strip_marks
-from helpers.own_loop.account import Account
-from helpers.own_loop.mistakes import NOTES, Notes
 
 WORD = "Watched"
 GROWS = 2  # times the nodes of the first look, from which on both are told

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import torch
 
+from autograd_graphs.diagnosing.catalogue import CUTS
+from autograd_graphs.diagnosing.sources import Place, place_of_function
 from autograd_graphs.looking.statements import SCOPES, bodies
 from autograd_graphs.looking.torch_private import is_module, is_tensor, read
+from autograd_graphs.looking.users_line import is_users
 from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
-from helpers.clinic.catalogue import CUTS
-from helpers.clinic.sources import Place, place_of_function
-from helpers.users_line import is_users
 
 DEEPEST = 24  # calls within calls
 MOST_EVENTS = 300

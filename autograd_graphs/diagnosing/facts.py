@@ -13,19 +13,39 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.answer_card import code, listed
+from autograd_graphs.diagnosing.catalogue import FINDINGS
+from autograd_graphs.diagnosing.dataflow import (
+    Event,
+    Placed,
+    Scope,
+    Values,
+    called,
+    dotted,
+    nodes_in,
+    placed,
+)
+from autograd_graphs.diagnosing.detectors import freed_by_earlier_lines
+from autograd_graphs.diagnosing.earlier_lines import Past
+from autograd_graphs.diagnosing.errors import frames_of, learners_lines
+from autograd_graphs.diagnosing.failed_backward import (
+    FailedBackward,
+    failed_backward,
+    perhaps_freed_by,
+)
+from autograd_graphs.diagnosing.reach import reached
+from autograd_graphs.diagnosing.sources import (
+    Place,
+    body_of,
+    cells_before,
+    cells_in,
+    is_as_it_ran,
+    place_of,
+)
 from autograd_graphs.looking.source import call_at
 from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.looking.torch_private import is_tensor
 from autograd_graphs.looking.variable_names import variables
-from helpers.answers import code, listed
-from helpers.clinic.catalogue import FINDINGS
-from helpers.clinic.detectors import freed_by_earlier_lines
-from helpers.clinic.earlier_lines import Past
-from helpers.clinic.errors import frames_of, learners_lines
-from helpers.clinic.failed_backward import FailedBackward, failed_backward, perhaps_freed_by
-from helpers.clinic.reach import reached
-from helpers.clinic.sources import Place, body_of, cells_before, cells_in, is_as_it_ran, place_of
-from helpers.clinic.values import Event, Placed, Scope, Values, called, dotted, nodes_in, placed
 
 _CODE, _FITTING = re.compile("`(.*?)`"), re.compile(r"\{([^{}|]*)\|([^{}]*)\}")
 

@@ -18,18 +18,33 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
+from autograd_graphs.diagnosing.catalogue import CUTS, SAID
+from autograd_graphs.diagnosing.causes import (
+    found_in,
+    instead_of_edit,
+    node_of,
+    read_flag,
+    step_finding,
+)
+from autograd_graphs.diagnosing.detectors import spoilt_by
+from autograd_graphs.diagnosing.errors import cell_of
+from autograd_graphs.diagnosing.facts import (
+    Facts,
+    Finding,
+    Spot,
+    each,
+    finding,
+    quoted,
+    spot_in,
+    texts_of,
+)
+from autograd_graphs.diagnosing.failed_backward import is_freed, perhaps_freed_by
+from autograd_graphs.diagnosing.loop_source import made_in, names_read
+from autograd_graphs.diagnosing.sources import cells_before, cells_in
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.torch_private import is_tensor, memory_of, of_node, read
+from autograd_graphs.looking.users_line import users_frame
 from autograd_graphs.looking.variable_names import variables
-from helpers.clinic.catalogue import CUTS, SAID
-from helpers.clinic.causes import found_in, instead_of_edit, node_of, read_flag, step_finding
-from helpers.clinic.detectors import spoilt_by
-from helpers.clinic.errors import cell_of
-from helpers.clinic.facts import Facts, Finding, Spot, each, finding, quoted, spot_in, texts_of
-from helpers.clinic.failed_backward import is_freed, perhaps_freed_by
-from helpers.clinic.rounds import made_in, names_read
-from helpers.clinic.sources import cells_before, cells_in
-from helpers.users_line import users_frame
 
 SEEN_BY = "watched by diagnose"
 MOST_EDITS = 20  # of one place in memory
