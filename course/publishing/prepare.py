@@ -106,7 +106,11 @@ def slide_type(cell: NotebookNode) -> str:
 def shown(
     notebook: NotebookNode, output: NotebookNode, trust: bool, macros: Macros
 ) -> NotebookNode:
-    """Return an output with the one form that is printed, and its text."""
+    """Return an output with the one form that is printed, and its text.
+
+    In its metadata an output of ours keeps under its MIME type what it shows: a film, the id of a
+    question, or a graph.
+    """
     if output.output_type == "stream":
         return NotebookNode(output | {"text": terminal.settled(output.text)})
     if output.output_type == "error":
@@ -115,30 +119,23 @@ def shown(
     text = str(data.get("text/plain", ""))
     film = film_of(notebook, output)
     if film:
-        made = _only(slot_of(film, text), text)
-        made.metadata[FILM] = film  # for walks.py; a renderer meets only what is in `data`
-        return made
-    ours = slot_in_page(output)
-    if ours:
-        return _only(ours, text)
+        return _only(slot_of(film, text), text, {FILM: film})
+    asked = rounds.question_of(output)
+    if asked:
+        return _only(prediction.slot(asked), text, {prediction.ASKED: asked.id})
+    if filter_box.BOX in data:
+        return _only(filter_box.listed(), text)
+    drawn = output.metadata.get(GRAPH)
+    graph = {GRAPH: drawn} if isinstance(drawn, str) else {}
     kept = trusted_html(data) if trust and VIEW not in data else None
     if kept is not None:
-        return with_graph(_only(note(kept) + kept, text), output)
+        return _only(note(kept) + kept, text, graph)
     page = html_of(output, text, macros)
     if page is not None:
-        made = _only(grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)
-        return with_graph(made, output)
+        return _only(grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text, graph)
     said = left_out(notebook, data, text)
     is_widget = said and VIEW in data and REPR.fullmatch(text)
     return _only(None, "\n".join(filter(None, ("" if is_widget else text, said))))
-
-
-def with_graph(made: NotebookNode, output: NotebookNode) -> NotebookNode:
-    """Keep the graph that is stored beside a picture, for slides, which draw it anew."""
-    drawn = output.metadata.get(GRAPH)
-    if isinstance(drawn, str):
-        made.metadata[GRAPH] = drawn
-    return made
 
 
 def raised(output: NotebookNode) -> NotebookNode:
@@ -146,14 +143,6 @@ def raised(output: NotebookNode) -> NotebookNode:
     lines = terminal.settled("\n".join(output.traceback)).split("\n")
     words = {"ename": terminal.plain(output.ename), "evalue": terminal.plain(output.evalue)}
     return NotebookNode(output | {"traceback": lines} | words)
-
-
-def slot_in_page(output: NotebookNode) -> str:
-    """Return the place of a question or the filter box for its script; "" for none of ours."""
-    asked = rounds.question_of(output)
-    if asked:
-        return prediction.slot(asked)
-    return filter_box.listed() if filter_box.BOX in output.data else ""
 
 
 def trusted_html(data: NotebookNode) -> str | None:
@@ -248,8 +237,8 @@ def pasted(source: str, attachments: NotebookNode) -> str:
     return LOST.sub(r"\1", source)
 
 
-def _only(page: str | None, text: str) -> NotebookNode:
+def _only(page: str | None, text: str, ours: dict[str, str] | None = None) -> NotebookNode:
     data = {"text/plain": terminal.plain(text)}
     if page is not None:
         data["text/html"] = page
-    return new_output("display_data", data=data)
+    return new_output("display_data", data=data, metadata=ours or {})
