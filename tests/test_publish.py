@@ -20,9 +20,9 @@ from course.publishing import assets
 from course.publishing.cell_renderer import CellRenderer
 from course.publishing.deck import slides_of
 from course.publishing.inert import clean, inert
-from course.publishing.page import NOT_TOLD, page
+from course.publishing.notebook_file import NoSlides, Unpublishable, read
 from course.publishing.prepare import prepared
-from course.publishing.source import NoSlides, Unpublishable, read
+from course.publishing.reading_page import NOT_TOLD, page
 from course.publishing.wording import safe_markdown
 from helpers import show
 

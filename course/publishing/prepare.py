@@ -16,7 +16,7 @@ from pygments.util import ClassNotFound
 
 from autograd_graphs.playing.player import FILM, slot_of
 from autograd_graphs.stored import GRAPH
-from course.publishing import rounds, terminal
+from course.publishing import cell_roles, terminal
 from course.publishing.cell_colours import with_colours
 from course.publishing.films import IDENTITY, STATE, VIEW, film_of
 from course.publishing.grounds import grounded
@@ -52,12 +52,12 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
     for cell in made.cells:
         tags = [tag for tag in cell.metadata.get("tags", []) if re.fullmatch(r"[\w-]+", tag)]
         show = NotebookNode(slide_type=slide_type(cell))
-        cell.metadata = NotebookNode(slideshow=show, tags=tags, course=rounds.course_of(cell))
-    rounds.mark(made.cells)
+        cell.metadata = NotebookNode(slideshow=show, tags=tags, course=cell_roles.course_of(cell))
+    cell_roles.mark(made.cells)
     macros: Macros = {}
     for cell in made.cells:
         if not notes:
-            rounds.for_readers(cell)
+            cell_roles.for_readers(cell)
         if cell.cell_type == "markdown":
             cell.source = pasted(cell.source, cell.pop("attachments", {}))
             cell.source = safe_markdown(cell.source, macros, trust=trust)
@@ -90,9 +90,9 @@ def put_caption(cell: NotebookNode, notes: bool) -> None:
     """Put its caption to the picture of a cell; in a page, which has no notes, under it too."""
     caption = cell.metadata.course.get("caption")
     if caption and cell.outputs:
-        rounds.with_caption(cell.outputs, caption)
+        cell_roles.with_caption(cell.outputs, caption)
         if not notes:
-            cell.outputs.append(rounds.caption_below(caption))
+            cell.outputs.append(cell_roles.caption_below(caption))
 
 
 def slide_type(cell: NotebookNode) -> str:
@@ -120,7 +120,7 @@ def shown(
     film = film_of(notebook, output)
     if film:
         return _only(slot_of(film, text), text, {FILM: film})
-    asked = rounds.question_of(output)
+    asked = cell_roles.question_of(output)
     if asked:
         return _only(prediction.slot(asked), text, {prediction.ASKED: asked.id})
     if filter_box.BOX in data:

@@ -12,8 +12,8 @@ from nbformat import NotebookNode
 from course.publishing import assets
 from course.publishing.addresses import led_to_pages, with_pictures
 from course.publishing.cell_renderer import CellRenderer
+from course.publishing.notebook_file import title_of
 from course.publishing.prepare import prepared
-from course.publishing.source import title_of
 from course.publishing.terminal import COLOUR
 from helpers.clinic.entries import lab_name
 
