@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from autograd_graphs.data import Edge, Folded, Frame, Graph, Node, SavedTensor, counted, stem
 from autograd_graphs.large.execution_order import Program
-from autograd_graphs.large.frames import frame
+from autograd_graphs.large.opened_calls import frame
 from autograd_graphs.large.owners import Path, common, owner
 from autograd_graphs.large.parts import MOST_JOINED, Part, called
 

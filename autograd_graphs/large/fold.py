@@ -11,8 +11,8 @@ from typing import TypeVar
 from autograd_graphs.data import Graph
 from autograd_graphs.large.contract import Contraction, Leaves, members, singly
 from autograd_graphs.large.execution_order import Program
-from autograd_graphs.large.frames import opened_calls
 from autograd_graphs.large.lookup import LONGEST, NOWHERE, Lookup
+from autograd_graphs.large.opened_calls import opened_calls
 from autograd_graphs.large.outline import Outline
 from autograd_graphs.large.parts import NoPart, Part
 from autograd_graphs.text import visible

@@ -16,7 +16,7 @@ from autograd_graphs.looking.snapshot import Given, demand_tensor, names_in_reac
 from autograd_graphs.looking.source import program_of
 from autograd_graphs.looking.torch_private import is_list, mro
 from autograd_graphs.looking.variable_names import caller
-from autograd_graphs.recording.hooks import Gradients, Log
+from autograd_graphs.recording.backward_log import Gradients, Log
 from autograd_graphs.recording.recorded import remember
 from autograd_graphs.recording.torch_formulas import demand_formulas
 from autograd_graphs.recording.trace import Trace

@@ -21,8 +21,8 @@ import nbformat
 
 from autograd_graphs.diagnosing.entries import entries, lab_name, plain
 from autograd_graphs.playing import player
+from course.publishing.notebook_file import Unpublishable, read
 from course.publishing.prepare import prepared
-from course.publishing.source import Unpublishable, read
 from helpers.clinic import filter_box
 from helpers.predicting import prediction
 

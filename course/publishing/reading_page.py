@@ -13,8 +13,8 @@ from autograd_graphs.diagnosing.entries import lab_name
 from course.publishing import assets
 from course.publishing.addresses import led_to_pages, with_pictures
 from course.publishing.cell_renderer import CellRenderer
+from course.publishing.notebook_file import title_of
 from course.publishing.prepare import prepared
-from course.publishing.source import title_of
 from course.publishing.terminal import COLOUR
 
 TEMPLATES = Path(__file__).parent / "templates" / "page"

@@ -17,7 +17,7 @@ from autograd_graphs.playing.equations import (
 )
 from autograd_graphs.playing.moments import Moments
 from autograd_graphs.playing.scenes import Stage
-from autograd_graphs.recording.health import health_of, norm_of, worst
+from autograd_graphs.recording.gradient_health import health_of, norm_of, worst
 from autograd_graphs.recording.trace import defined, nth
 from autograd_graphs.text import visible
 
