@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from autograd_graphs.untrusted.plain import NotRead, plain
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.answers import Card, show
 from helpers.exercises.exercise import Exercise, find, nearest
@@ -22,7 +22,7 @@ def show_made(make: Callable[[], Card]) -> None:
 def made(make: Callable[[], Card]) -> Card:
     """Return the card that `make` returns; one that owns to a fault where it raises."""
     card = guarded(make)
-    if not is_a(card, Failed):
+    if not isinstance(card, Failed):
         return card
     text = f"check stopped: {card}. That is the exercise's fault, not yours. Please report it."
     return Card("wrong", "Stopped", "", text, fold(text))
@@ -61,7 +61,7 @@ def as_number(value: object) -> int | float | None:
         number = plain(value)
     except NotRead:
         return None
-    if is_a(number, bool) or not is_a(number, int, float):
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
         return None
     return number
 
@@ -72,6 +72,6 @@ def _name(exercise: object) -> str:
         value = plain(exercise)
     except NotRead:
         return ""
-    if is_a(exercise, type) or not is_a(value, str, float):
+    if isinstance(exercise, type) or not isinstance(value, (str, float)):
         return ""
     return describe(value).removeprefix("the text ").removeprefix("the number ").strip('" ')

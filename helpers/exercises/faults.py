@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass
 from random import Random
 
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from autograd_graphs.untrusted.plain import NotRead, plain
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises import values
 from helpers.exercises.programs import names_of
@@ -40,7 +40,7 @@ def line_of(program: list[str]) -> Reader:
 
     def read(answer: object) -> tuple[float | None]:
         value = values.single(values.opened(answer))
-        line = values.number(_meant(value, lines) if is_a(value, str) else value)
+        line = values.number(_meant(value, lines) if isinstance(value, str) else value)
         if line is not None and line % 1:
             raise NotRead("a line has a whole number")
         return (line,)
@@ -130,7 +130,7 @@ class Faults:
 def does_harm(right: list[str], broken: list[str], shows: str) -> bool:
     """Tell whether the right program runs, and the broken one raises or shows something else."""
     wanted, shown = _outcome(right, shows), _outcome(broken, shows)
-    return not is_a(wanted, Failed) and not same(shown, wanted)
+    return not isinstance(wanted, Failed) and not same(shown, wanted)
 
 
 def _outcome(lines: list[str], shows: str) -> object:

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from autograd_graphs.untrusted.describe import show
-from autograd_graphs.untrusted.plain import is_a, plain
+from autograd_graphs.untrusted.plain import plain
 from helpers.exercises.programs import run, slope, value
 from helpers.exercises.values import as_tuple, same
 
@@ -81,7 +81,7 @@ class Quantities:
         for name, given in known.items():
             if callable(given):
                 given = given(self.data)
-            elif is_a(given, str):
+            elif isinstance(given, str):
                 given = eval(given, self._names)
             named[name.format_map(self.data)] = as_tuple(given)
         return named

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograd_graphs.text import visible
-from autograd_graphs.untrusted.plain import NotRead, is_a
+from autograd_graphs.untrusted.plain import NotRead
 from helpers.exercises import values
 
 
@@ -43,7 +43,7 @@ def numbers(*names: str) -> Reader:
 
     def read(answer: object) -> tuple:
         value = values.opened(answer)
-        if is_a(value, frozenset):
+        if isinstance(value, frozenset):
             raise NotRead("a set has no order")
         found = values.items(value, values.number)
         given = _names(answer)
@@ -56,9 +56,9 @@ def numbers(*names: str) -> Reader:
 
 def _names(answer: object) -> list[str]:
     """Return the names that a dict or a text gives to its values."""
-    if is_a(answer, dict):
+    if isinstance(answer, dict):
         return list(map(str, dict.keys(answer)))
-    if is_a(answer, str):
+    if isinstance(answer, str):
         return [name for name, _ in values.named(answer)]
     return []
 
@@ -71,18 +71,18 @@ def choice(*options: str) -> Reader:
 
 def chosen(answer: object) -> object:
     """Return the keys of a dict, but for those that stand for False; anything else as it is."""
-    if not is_a(answer, dict):
+    if not isinstance(answer, dict):
         return answer
     return [key for key, value in dict.items(answer) if not _is_no(value)]
 
 
 def _is_no(value: object) -> bool:
-    if is_a(value, str):
+    if isinstance(value, str):
         return value.strip().casefold() in ("no", "false", "n", "f")
     for base in (list, tuple):
-        if is_a(value, base):
+        if isinstance(value, base):
             return base.__len__(value) == 0
-    return value is None or (is_a(value, int, float) and value == 0)
+    return value is None or (isinstance(value, (int, float)) and value == 0)
 
 
 def letters(allowed: str) -> Reader:
@@ -108,7 +108,7 @@ def letters(allowed: str) -> Reader:
 
 def _spaced(value: object) -> object:
     """Return a text with spaces between its letters, and without the words that go with a list."""
-    if not is_a(value, str):
+    if not isinstance(value, str):
         return value
     words = re.split(r"[\W_]+", value)
     return " ".join(word for word in words if word.casefold() not in _FILLERS)

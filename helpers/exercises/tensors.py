@@ -3,7 +3,7 @@
 import torch
 
 from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from autograd_graphs.untrusted.plain import NotRead, plain
 from helpers.exercises.values import same
 
 _tensor = torch.tensor  # a student may put another one in its place
@@ -31,7 +31,7 @@ NO_TENSOR = (
 
 def no_loss(returned: object) -> str:
     """Say why backward can't start from what a function returned; "" where it is one number."""
-    if not is_a(returned, torch.Tensor):
+    if not isinstance(returned, torch.Tensor):
         return NOT_A_TENSOR
     return "" if returned.numel() == 1 else SEVERAL
 
@@ -47,14 +47,14 @@ def noted(*inputs: object) -> tuple:
 
 def tensors_in(value: object) -> list[torch.Tensor]:
     """Return the tensors in lists and dicts, and the parameters of models there."""
-    if is_a(value, torch.Tensor):
+    if isinstance(value, torch.Tensor):
         return [value]
     inside = ()
-    if is_a(value, list, tuple):
+    if isinstance(value, (list, tuple)):
         inside = value
-    elif is_a(value, dict):
+    elif isinstance(value, dict):
         inside = dict.values(value)
-    elif is_a(value, torch.nn.Module):
+    elif isinstance(value, torch.nn.Module):
         inside = value.parameters()
     return [tensor for part in inside for tensor in tensors_in(part)]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from types import GeneratorType
 
-from autograd_graphs.untrusted.plain import MOST, NotRead, is_a, plain
+from autograd_graphs.untrusted.plain import MOST, NotRead, plain
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 
 _VIEWS = type({}.keys()), type({}.values())
@@ -24,21 +24,21 @@ _SPOKEN = "zero one two three four five six seven eight nine ten eleven twelve"
 
 def as_tuple(value: object) -> tuple:
     """Return a tuple as it is, and anything else alone in one."""
-    return value if is_a(value, tuple) else (value,)
+    return value if isinstance(value, tuple) else (value,)
 
 
 def listed(answer: object) -> object:
     """Return the values of a dict, what a view of one holds, and what a generator, `map`, `filter` or
     `zip` makes, as a list; anything else as it is.
     """
-    if is_a(answer, dict):
+    if isinstance(answer, dict):
         return list(dict.values(answer))
-    if is_a(answer, *_VIEWS):
+    if isinstance(answer, _VIEWS):
         return list(answer)
-    if not is_a(answer, *_READ_ONCE):
+    if not isinstance(answer, _READ_ONCE):
         return answer
     made = guarded(lambda: list(islice(answer, MOST + 1)))
-    if is_a(made, Failed):
+    if isinstance(made, Failed):
         raise NotRead(f"it raised {made}")
     if not made:
         raise NotRead("nothing comes out of it, perhaps because it was read before: give a list")
@@ -52,14 +52,14 @@ def opened(answer: object) -> object:
 
 def single(value: object) -> object:
     """Take a value out of lists, tuples and sets that hold nothing else."""
-    while is_a(value, tuple, frozenset) and len(value) == 1:
+    while isinstance(value, (tuple, frozenset)) and len(value) == 1:
         (value,) = value
     return value
 
 
 def items(value: object, read: Callable[[object], object]) -> tuple:
     """Read a flat list of values, each with `read`; a text is split at commas and spaces."""
-    if is_a(value, str):
+    if isinstance(value, str):
         value = tuple(said for _, said in named(value))
     return tuple(read(item) for item in _flat(value))
 
@@ -76,7 +76,7 @@ def named(text: str) -> list[tuple[str, str]]:
 
 
 def _flat(value: object) -> list:
-    if is_a(value, tuple, frozenset):
+    if isinstance(value, (tuple, frozenset)):
         return [inner for item in value for inner in _flat(item)]
     return [value]
 
@@ -87,11 +87,11 @@ def number(value: object) -> float | None:
     A text may be what torch printed, may name what it is ("g = 3"), be a word ("three") or have one
     behind the number. A bool is no number.
     """
-    if is_a(value, str):
+    if isinstance(value, str):
         value = _bare_number(value)
     if value is None:
         return None
-    if is_a(value, bool) or not is_a(value, int, float):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise NotRead("it is not a number")
     try:
         return float(value)
@@ -123,9 +123,9 @@ def _bare_number(text: str) -> float | None:
 
 def word(value: object) -> str:
     """Read a name: casefolded, without quotes, dots or parentheses around it."""
-    if value is None or is_a(value, bool):
+    if value is None or isinstance(value, bool):
         return str(value).casefold()
-    if not is_a(value, str):
+    if not isinstance(value, str):
         raise NotRead("it is not a text")
     return value.strip(" \t\n\"'`.():").casefold()
 
@@ -142,9 +142,9 @@ def option(value: object, options: tuple[str, ...]) -> str:
 
 def same(left: object, right: object) -> bool:
     """Compare plain values: floats within 1e-4 (1e-6 near zero), nan as nan, the rest exactly."""
-    if is_a(left, tuple) and is_a(right, tuple):
+    if isinstance(left, tuple) and isinstance(right, tuple):
         return len(left) == len(right) and all(map(same, left, right))
-    if any(is_a(side, bool) or not is_a(side, int, float) for side in (left, right)):
+    if any(isinstance(side, bool) or not isinstance(side, (int, float)) for side in (left, right)):
         return type(left) is type(right) and left == right
     if math.isnan(left) or math.isnan(right):
         return math.isnan(left) and math.isnan(right)

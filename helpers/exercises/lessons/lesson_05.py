@@ -11,7 +11,7 @@ import torch
 from torch.autograd import grad
 from torch.autograd.functional import jacobian
 
-from autograd_graphs.untrusted.plain import NotRead, is_a
+from autograd_graphs.untrusted.plain import NotRead
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by
@@ -37,8 +37,8 @@ _NUMBERS = numbers()
 def _three_numbers(answer: object) -> object:
     """Read numbers as usual, but for rows that differ in length: no tensor has that shape."""
     value = opened(answer)
-    rows = value if is_a(value, tuple) else ()
-    if len({is_a(row, tuple) and len(row) for row in rows}) > 1:
+    rows = value if isinstance(value, tuple) else ()
+    if len({isinstance(row, tuple) and len(row) for row in rows}) > 1:
         raise NotRead("its rows differ in length")
     return _NUMBERS.read(value)
 
@@ -404,11 +404,11 @@ def _value_and_gradient(
     returned: object, points: torch.Tensor, centre: torch.Tensor
 ) -> list[object]:
     gradient = guarded(lambda: grad(returned, centre, allow_unused=True)[0])
-    return [readable(returned), readable(None if is_a(gradient, Failed) else gradient)]
+    return [readable(returned), readable(None if isinstance(gradient, Failed) else gradient)]
 
 
 def _is_nan(seen: tuple, right: tuple) -> bool:
-    gradients = [case[1] or () for case in seen if is_a(case, tuple)]
+    gradients = [case[1] or () for case in seen if isinstance(case, tuple)]
     return any(number != number for gradient in gradients for number in gradient)
 
 

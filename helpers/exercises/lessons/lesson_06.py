@@ -7,7 +7,6 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
@@ -231,7 +230,7 @@ def _left(returned: object, model: nn.Linear, portions: list) -> object:
 
 
 def _calls(seen: tuple) -> list[int]:
-    return [case[2] for case in seen if is_a(case, tuple)]
+    return [case[2] for case in seen if isinstance(case, tuple)]
 
 
 def _loop(loss: str, before: str = "model.zero_grad()", each: str = "pass") -> str:
@@ -262,7 +261,7 @@ CASE = Exercise(
         "The gradients arrived, and then you emptied them again. Empty them once, before the first"
         " portion.": lambda seen, _: (
             min(_calls(seen), default=0) > 1
-            and all(is_a(case, tuple) and case[0] in (None, ((0, 0),)) for case in seen)
+            and all(isinstance(case, tuple) and case[0] in (None, ((0, 0),)) for case in seen)
         ),
         "No call of `backward()` reached the weight. Call it on a loss of the model, once for each"
         " portion.": each_has(2, 0),
@@ -445,25 +444,27 @@ def _models(a: int, b: int) -> tuple:
 
 
 def _logged(returned: object, model: nn.Module) -> list[object]:
-    if not is_a(returned, dict):
+    if not isinstance(returned, dict):
         return ["no dict", readable(returned), "", afterwards()]
     pairs = [(str(readable(key)), readable(value)) for key, value in dict.items(returned)]
     pairs.sort(key=lambda pair: pair[0])
-    has_tensors = any(is_a(value, torch.Tensor) for value in dict.values(returned))
+    has_tensors = any(isinstance(value, torch.Tensor) for value in dict.values(returned))
     kind = "tensors" if has_tensors else "numbers"
     return [[name for name, _ in pairs], pairs, kind, afterwards()]
 
 
 def _other_names(seen: tuple, right: tuple) -> bool:
     pairs = zip(seen, right, strict=True)
-    return any(is_a(case, tuple) and case[0] not in ("no dict", true[0]) for case, true in pairs)
+    return any(
+        isinstance(case, tuple) and case[0] not in ("no dict", true[0]) for case, true in pairs
+    )
 
 
 def _norms(seen: tuple, right: tuple) -> list[tuple]:
     """Return name, norm that came and right norm, of all cases that have the right names."""
     norms = []
     for case, wanted in zip(seen, right, strict=True):
-        if is_a(case, tuple) and case[0] == wanted[0]:
+        if isinstance(case, tuple) and case[0] == wanted[0]:
             pairs = zip(case[1], wanted[1], strict=True)
             norms += [(mine[0], mine[1], true[1]) for mine, true in pairs]
     return norms

@@ -8,7 +8,6 @@ import torch
 from torch import nn
 
 from autograd_graphs.looking.saved_tensors import saved
-from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
@@ -182,7 +181,7 @@ def _rows_and_trunk(returned: object, losses: list, w: torch.Tensor) -> object:
 
 def _rows(returned: object, w: torch.Tensor) -> object:
     """Return the rows that came back; a word stands before one that is a tuple of gradients."""
-    if not is_a(returned, list, tuple):
+    if not isinstance(returned, (list, tuple)):
         return readable(returned)
     rows = []
     for row in returned:
@@ -195,27 +194,27 @@ def _rows(returned: object, w: torch.Tensor) -> object:
 
 def _holds(row: object, w: torch.Tensor) -> bool:
     """Tell whether a row is a tuple or list of tensors that have as many dimensions as `w`."""
-    if not is_a(row, tuple, list):
+    if not isinstance(row, (tuple, list)):
         return False
     with torch._C.DisableTorchFunctionSubclass():
-        return any(is_a(each, torch.Tensor) and each.dim() == w.dim() for each in row)
+        return any(isinstance(each, torch.Tensor) and each.dim() == w.dim() for each in row)
 
 
 def _each(test: Callable[[tuple], bool]) -> When:
     """Match where the rows of each case are a list that passes the test."""
-    return lambda seen, _: all(is_a(case[0], tuple) and test(case[0]) for case in seen)
+    return lambda seen, _: all(isinstance(case[0], tuple) and test(case[0]) for case in seen)
 
 
 def _are_fewer(seen: tuple, right: tuple) -> bool:
     """Tell whether fewer gradients than losses came back, each of them a number for a number `w`."""
     (scalars, *_), (vectors, *_) = seen
-    if any(is_a(row, tuple) for row in scalars):
+    if any(isinstance(row, tuple) for row in scalars):
         return False
     return len(scalars) < 3 and len(vectors) < 2
 
 
 def _in_tuples(rows: tuple) -> bool:
-    return len(rows) > 1 and all(is_a(row, tuple) and row[:1] == (_IN_TUPLE,) for row in rows)
+    return len(rows) > 1 and all(isinstance(row, tuple) and row[:1] == (_IN_TUPLE,) for row in rows)
 
 
 def _trunks(number: float, values: list[float], old: list[float], factor: int) -> tuple:
@@ -478,11 +477,15 @@ def _measured(returned: object, run: Callable, model: nn.Module) -> list[object]
     sent, weights = model.given
     filled = any(tensor.grad is not None for tensor in model.parameters())
     after = "filled" if filled else "empty"
-    if not is_a(returned, tuple, list) or len(returned) != 2 or not is_a(returned[0], torch.Tensor):
+    if (
+        not isinstance(returned, (tuple, list))
+        or len(returned) != 2
+        or not isinstance(returned[0], torch.Tensor)
+    ):
         return ["not a loss and a number", readable(returned), "", after]
     loss, count = returned
     again = guarded(lambda: [readable(tensor) for tensor in _grad(loss, weights)]) if sent else []
-    if is_a(again, Failed):
+    if isinstance(again, Failed):
         again = "an error" if loss.requires_grad else "nothing: it has no graph"
     backward = "right gradients" if again == sent else again
     return [readable(count), readable(loss), backward, after]

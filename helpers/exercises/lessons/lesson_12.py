@@ -8,7 +8,6 @@ from random import Random
 
 import torch
 
-from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
@@ -300,18 +299,18 @@ def _slopes(result: torch.Tensor, x: torch.Tensor) -> list[object]:
     """Return the gradients of a weighted sum, and of theirs; "raises" where there is none."""
     weights = _arange(1.0, 1.0 + len(x))
     first = guarded(lambda: _grad((result * weights).sum(), x, create_graph=True)[0])
-    if is_a(first, Failed):
+    if isinstance(first, Failed):
         return ["raises", "raises"]
     second = guarded(lambda: _grad(first.sum(), x)[0])
-    return [readable(first), "raises" if is_a(second, Failed) else readable(second)]
+    return [readable(first), "raises" if isinstance(second, Failed) else readable(second)]
 
 
 def _swish_seen(returned: list, x: torch.Tensor) -> list[object]:
     result, answer = returned
-    if not is_a(result, torch.Tensor) or len(result) != len(x):
+    if not isinstance(result, torch.Tensor) or len(result) != len(x):
         return ["not a tensor like `x`", "", "", "", ""]
     mapped = guarded(lambda: _vmap(answer)(x.detach()))
-    batched = "raises" if is_a(mapped, Failed) else "runs"
+    batched = "raises" if isinstance(mapped, Failed) else "runs"
     kept = _kept(result)
     return [readable(result), *_slopes(result, x), kept, batched]
 
@@ -368,7 +367,7 @@ BUILD = Exercise(
         " on `x`.": like(_SWISH.replace("(s + x * s * (1 - s))", "s * (1 - s)"), 1),
         "Your node saves two tensors or more. `s` can be computed again from `x` when it is"
         " needed.": lambda seen, _: any(
-            is_a(case, tuple) and case[3] in (2, 3, 4) for case in seen
+            isinstance(case, tuple) and case[3] in (2, 3, 4) for case in seen
         ),
         "Your node has nothing in `saved_tensors`. An attribute is not guarded: use"
         " `ctx.save_for_backward`.": each_has(3, 0),
@@ -394,19 +393,19 @@ _FEW, _NEW = "too few gradients", "computed from the new numbers"
 def _weighed(result: torch.Tensor, x: torch.Tensor) -> object:
     weights = _arange(2.0, 2.0 + len(x))
     gradient = guarded(lambda: _grad((result * weights).sum(), x)[0])
-    if is_a(gradient, Failed):
+    if isinstance(gradient, Failed):
         return _FEW if raised((gradient,), "incorrect number of gradients") else "raises"
     return readable(gradient)
 
 
 def _gate_seen(returned: list, x: torch.Tensor, slope: float) -> list[object]:
     result, answer = returned
-    if not is_a(result, torch.Tensor) or len(result) != len(x):
+    if not isinstance(result, torch.Tensor) or len(result) != len(x):
         return ["not a tensor like `x`", "", "", ""]
     node = _TORCHS if _kept(result) == _TORCHS else "a node of yours"
     gradient, values = _weighed(result, x), x.tolist()
     after = guarded(_once_more, answer, values, slope, True)
-    held = is_a(after, Failed) or after in (
+    held = isinstance(after, Failed) or after in (
         "raises",
         guarded(_once_more, answer, values, slope, False),
     )

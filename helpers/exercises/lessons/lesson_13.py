@@ -8,7 +8,6 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
@@ -334,7 +333,8 @@ BUILD = Exercise(
     known={
         "Your first gradient has no graph. Who records what backward computes?": lambda seen, _: (
             all(
-                is_a(seen[at], Failed) and "does not require grad" in str(seen[at]) for at in (0, 1)
+                isinstance(seen[at], Failed) and "does not require grad" in str(seen[at])
+                for at in (0, 1)
             )
         ),
         "The gradient of a linear function does not depend on `x`, and this one has no graph at all."
@@ -399,7 +399,7 @@ def _smooth_seen(returned: object, model: nn.Module, points: torch.Tensor) -> li
     gradient = no_loss(returned)
     if not gradient:
         sent = guarded(lambda: [readable(tensor) for tensor in _grad(returned, weights)])
-        gradient = _NO_GRAPH if is_a(sent, Failed) else sent
+        gradient = _NO_GRAPH if isinstance(sent, Failed) else sent
     return [readable(returned), gradient, _TOUCHED if touched else "as before"]
 
 

@@ -12,7 +12,6 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
@@ -281,7 +280,7 @@ def _guarded_model(sizes: str, bad: dict[str, str], frozen: str = "", stale: str
 
         def report(name: str) -> object:
             reported.append(name)
-            known = is_a(name, str) and name in parameters
+            known = isinstance(name, str) and name in parameters
             return torch.zeros_like(parameters[name]) if stale and known else None
 
         model.told = partial(_gather, model, reported, bad)
@@ -333,8 +332,8 @@ _STOPPED = "backward raised"
 
 
 def _hook_failed(seen: tuple, right: tuple) -> bool:
-    told = [part for case in seen if is_a(case, tuple) for part in case[:2]]
-    return any(is_a(part, str) and part.startswith(_STOPPED) for part in told)
+    told = [part for case in seen if isinstance(case, tuple) for part in case[:2]]
+    return any(isinstance(part, str) and part.startswith(_STOPPED) for part in told)
 
 
 def _one_name(seen: tuple, right: tuple) -> bool:
@@ -462,7 +461,7 @@ def _loss_seen(returned: object, logits: torch.Tensor, moon: torch.Tensor) -> li
     gradient = no_loss(returned)
     if not gradient:
         sent = guarded(lambda: readable(_grad(returned, logits)[0].flatten()))
-        gradient = "none" if is_a(sent, Failed) else sent
+        gradient = "none" if isinstance(sent, Failed) else sent
     return [readable(returned), gradient]
 
 
@@ -470,9 +469,9 @@ def _not_finite(part: int) -> Callable[[tuple, tuple], bool]:
     def is_seen(seen: tuple, right: tuple) -> bool:
         values = []
         for case in seen:
-            if is_a(case, tuple):
+            if isinstance(case, tuple):
                 values += as_tuple(case[part])
-        return any(is_a(value, float) and not isfinite(value) for value in values)
+        return any(isinstance(value, float) and not isfinite(value) for value in values)
 
     return is_seen
 

@@ -8,7 +8,7 @@ from types import BuiltinFunctionType
 
 import torch
 
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from autograd_graphs.untrusted.plain import NotRead, plain
 from helpers.exercises.readers import Reader, chosen
 from helpers.exercises.slips import parts
 from helpers.exercises.values import items, listed, word
@@ -45,13 +45,13 @@ def _read(answer: object) -> frozenset:
 
 def _function_name(value: object) -> object:
     """Return the name of a function such as `torch.exp`; anything else as it is."""
-    return value.__name__ if is_a(value, BuiltinFunctionType) else value
+    return value.__name__ if isinstance(value, BuiltinFunctionType) else value
 
 
 def _text(value: object) -> str:
     if value is None:
         return "none"
-    if not is_a(value, str):
+    if not isinstance(value, str):
         raise NotRead("it holds something that is no name of an operation")
     return _OBJECT.sub(r"\1", value).strip(" \t\n.:").casefold()
 
