@@ -13,7 +13,7 @@ from IPython.display import display
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import guarded
-from helpers.exercises.readers import choice
+from helpers.exercises.reading import choice
 from helpers.predicting.again import Again
 from helpers.predicting.kinds import KEY
 from helpers.progress_file import FILE, PREDICTIONS, NotKept, change, read

@@ -10,7 +10,7 @@ from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.functions import Ours, is_stub
-from helpers.exercises.values import opened
+from helpers.exercises.reading import opened
 
 
 def taken(answer, reader=None):

@@ -8,8 +8,8 @@ from autograd_graphs.untrusted.sandbox import Failed, guarded
 from classroom.grading.encoding import read
 from helpers.answers import strip_marks
 from helpers.exercises.functions import Run
+from helpers.exercises.reading import same
 from helpers.exercises.table import of_a_case
-from helpers.exercises.values import same
 from helpers.exercises.verdict import Verdict, judge, judge_reading
 
 LONGEST, WIDTH = 900, 88  # characters of a reason; of a line of it on a page

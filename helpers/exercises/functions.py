@@ -12,8 +12,7 @@ from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import NotRead, plain
 from autograd_graphs.untrusted.sandbox import Failed, Heard, guarded
 from helpers.exercises.programs import names_of
-from helpers.exercises.readers import Reader
-from helpers.exercises.values import as_tuple
+from helpers.exercises.reading import Reader, as_tuple
 from helpers.users_line import UsersLine, line_that_raised
 
 Case = Callable[[], object]  # makes fresh inputs, a tuple of them or one

@@ -29,7 +29,7 @@ from random import Random
 from autograd_graphs.untrusted.describe import show
 from autograd_graphs.untrusted.plain import plain
 from helpers.exercises.programs import run, slope, value
-from helpers.exercises.values import as_tuple, same
+from helpers.exercises.reading import as_tuple, same
 
 MOST_OWN = 6  # texts of the author's own
 

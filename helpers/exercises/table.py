@@ -12,9 +12,8 @@ from autograd_graphs.untrusted.describe import describe, show
 from autograd_graphs.untrusted.sandbox import Failed
 from helpers.answers import code
 from helpers.exercises.functions import Run, inputs_of
-from helpers.exercises.readers import Reader
-from helpers.exercises.typed import typed
-from helpers.exercises.values import same, single
+from helpers.exercises.reading import Reader, same, single
+from helpers.exercises.tensors import typed
 
 _NOTHING = object()
 MOST_PARTS = 3  # parts of an outcome that are set out

@@ -11,7 +11,7 @@ from collections import Counter
 from autograd_graphs.text import short_number
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
-from helpers.exercises import readers
+from helpers.exercises import reading
 from helpers.predicting.graph_cards import label
 from helpers.predicting.questions import Question
 
@@ -27,7 +27,7 @@ class Choose:
     """A guess is a letter, "b"."""
 
     def read(self, question: Question, guess: object) -> str:
-        return text_of(guarded(readers.choice(*question.letters).read, guess))
+        return text_of(guarded(reading.choice(*question.letters).read, guess))
 
     def is_right(self, question: Question, guess: str) -> bool:
         return guess == question.right
@@ -47,7 +47,7 @@ class Number:
     """A guess is one number or several, "405, -0.5"."""
 
     def read(self, question: Question, guess: object) -> str:
-        values = numbers(guess) if is_a(guess, str) else guarded(readers.numbers().read, guess)
+        values = numbers(guess) if is_a(guess, str) else guarded(reading.numbers().read, guess)
         if is_a(values, Failed) or len(values) != question.count or None in values:
             return ""
         return ", ".join(f"{number:.12g}" for number in values)
