@@ -12,7 +12,7 @@ from IPython.display import display
 
 from autograd_graphs.guard import guarded
 from autograd_graphs.plain_values import describe
-from helpers.exercises.readers import choice
+from helpers.exercises.reading import choice
 from helpers.predicting.again import Again
 from helpers.predicting.kinds import KEY
 from helpers.progress_file import FILE, PREDICTIONS, NotKept, change, read

@@ -33,7 +33,7 @@ def unfolded(monkeypatch):
     """Let `check`, `hint` and `expect_error` print a sentence on one line, for tests that compare
     sentences.
     """
-    for module in ("asking", "checking", "expect", "helping"):
+    for module in ("asking", "checking", "expect"):
         monkeypatch.setattr(f"helpers.exercises.{module}.fold", lambda text: text)
 
 

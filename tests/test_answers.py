@@ -25,7 +25,7 @@ from autograd_graphs.answer_card import (
 from autograd_graphs.text import first_sentence
 from course.publishing.inert import inert
 from helpers import check, diagnose, expect_error, hint
-from helpers.exercises import checking, helping
+from helpers.exercises import checking
 from helpers.exercises import exercise as registry
 
 ALL = [exercise for lesson in registry.lessons() for exercise in registry.exercises(lesson)]
@@ -37,7 +37,7 @@ GROUNDS = ("#ffffff", "#111111", "#14181d", "#131416")  # JupyterLab, pages and 
 def shell(monkeypatch, tmp_path):
     """An IPython that keeps what is displayed, as a notebook does."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    monkeypatch.setattr(helping, "_given", {})
+    monkeypatch.setattr(checking, "_given", {})
     monkeypatch.setattr(checking, "_tried", {})
     made = InteractiveShell.instance()
     shown = []

@@ -7,7 +7,7 @@ import pytest
 from comparing import failing_cells
 from refresh import executed
 
-from course.publishing.source import opened
+from course.publishing.notebook_file import opened
 from course.workspace import is_claim, student_copy
 from helpers import claims
 

@@ -10,12 +10,12 @@ from notebook_rules.exercises import GONE, OLD, in_order
 
 from autograd_graphs.plain_values import describe, show
 from helpers import check, hint, solution
+from helpers.exercises import checking
 from helpers.exercises import exercise as registry
-from helpers.exercises import helping
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
 from helpers.exercises.letters import Letters
-from helpers.exercises.readers import number
+from helpers.exercises.reading import number
 from helpers.exercises.recognise import Like, like
 
 pytestmark = pytest.mark.usefixtures("unfolded")
@@ -89,7 +89,7 @@ def test_no_message_and_no_reply_gives_the_answer_away(lesson, capsys):
 
 @every_lesson
 def test_hints_come_one_by_one_and_end(lesson, capsys, monkeypatch):
-    monkeypatch.setattr(helping, "_given", {})
+    monkeypatch.setattr(checking, "_given", {})
     for exercise in registry.exercises(lesson):
         name, count = exercise.id, len(exercise.hints)
         for at, text in enumerate(exercise.hints, 1):
@@ -335,7 +335,7 @@ def test_much_that_is_printed_is_cut_and_counted(line, lesson_99, capsys):
 
 
 def test_a_hint_can_be_had_again(lesson_99, capsys, monkeypatch):
-    monkeypatch.setattr(helping, "_given", {})
+    monkeypatch.setattr(checking, "_given", {})
     lesson_99(Exercise(**PARTS))
     for again, told in [((), "hint 1 of 2: First."), ((1,), "hint 1 of 2: First.")]:
         hint("99.1", *again)

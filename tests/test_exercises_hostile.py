@@ -20,7 +20,7 @@ from helpers import check, hint, solution
 from helpers.exercises import exercise as registry
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
-from helpers.exercises.readers import choice, letters, number, numbers
+from helpers.exercises.reading import choice, letters, number, numbers
 from helpers.exercises.recognise import like
 
 pytestmark = pytest.mark.usefixtures("unfolded")

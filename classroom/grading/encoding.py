@@ -9,7 +9,7 @@ import json
 from autograd_graphs.guard import Failed
 from autograd_graphs.plain_values import NotRead, describe, plain
 from helpers.exercises.functions import Ours, is_stub
-from helpers.exercises.values import opened
+from helpers.exercises.reading import opened
 
 
 def taken(answer, reader=None):

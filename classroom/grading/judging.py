@@ -8,8 +8,8 @@ from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.text import visible
 from classroom.grading.encoding import read
 from helpers.exercises.functions import Run
+from helpers.exercises.reading import same
 from helpers.exercises.table import of_a_case
-from helpers.exercises.values import same
 from helpers.exercises.verdict import Verdict, judge, judge_reading
 
 LONGEST, WIDTH = 900, 88  # characters of a reason; of a line of it on a page

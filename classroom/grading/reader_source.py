@@ -39,7 +39,7 @@ def separable(source):
     ours = set().union(*(_defined(node) for node in tree.body if not _is_import(node)))
     ids = set()
     for id, call in _exercises(tree):
-        truth = _names(call.get("truth") or call["solution"])
+        truth = _names(call.get("truth") or call.get("solution") or call["reference"])
         if not _reached(tree, _names(call["reader"])) & truth & ours:
             ids.add(id)
     return ids
@@ -60,7 +60,7 @@ def _exercises(tree):
         call = getattr(statement, "value", None)
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Exercise":
             keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-            if "reader" in keywords and {"truth", "solution"} & set(keywords):
+            if "reader" in keywords and {"truth", "solution", "reference"} & set(keywords):
                 yield keywords["id"].value, keywords
 
 

@@ -50,9 +50,8 @@ ones must fail, and a head may ask which words are said. Each message has to be 
 Add the next one that surprises you.
 """
 
-from helpers.exercises.checking import check
+from helpers.exercises.checking import check, hint, solution
 from helpers.exercises.expect import expect_error
-from helpers.exercises.helping import hint, solution
 from helpers.exercises.variants import again
 
 __all__ = ["again", "check", "expect_error", "hint", "solution"]

@@ -21,10 +21,9 @@ from random import Random
 
 from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.plain_values import NotRead, plain
-from helpers.exercises import values
+from helpers.exercises import reading
 from helpers.exercises.programs import names_of
-from helpers.exercises.readers import Reader
-from helpers.exercises.values import same
+from helpers.exercises.reading import Reader, same
 
 _LAST = (
     "That is where it shows. The cause is an earlier line: which one leads to what you see there?"
@@ -39,8 +38,8 @@ def line_of(program: list[str]) -> Reader:
     lines = list(map(_without_spaces, program))
 
     def read(answer: object) -> tuple[float | None]:
-        value = values.single(values.opened(answer))
-        line = values.number(_meant(value, lines) if isinstance(value, str) else value)
+        value = reading.single(reading.opened(answer))
+        line = reading.read_number(_meant(value, lines) if isinstance(value, str) else value)
         if line is not None and line % 1:
             raise NotRead("a line has a whole number")
         return (line,)

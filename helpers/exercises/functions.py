@@ -12,8 +12,7 @@ from autograd_graphs.guard import Failed, Heard, guarded
 from autograd_graphs.looking.users_line import UsersLine, line_that_raised
 from autograd_graphs.plain_values import NotRead, describe, plain
 from helpers.exercises.programs import names_of
-from helpers.exercises.readers import Reader
-from helpers.exercises.values import as_tuple
+from helpers.exercises.reading import Reader, as_tuple
 
 Case = Callable[[], object]  # makes fresh inputs, a tuple of them or one
 MOST_PRINTED = 2_000  # characters of what one run prints

@@ -28,7 +28,7 @@ from random import Random
 
 from autograd_graphs.plain_values import plain, show
 from helpers.exercises.programs import run, slope, value
-from helpers.exercises.values import as_tuple, same
+from helpers.exercises.reading import as_tuple, same
 
 MOST_OWN = 6  # texts of the author's own
 

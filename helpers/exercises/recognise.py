@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograd_graphs.guard import Failed
-from helpers.exercises.values import as_tuple, same
+from helpers.exercises.reading import as_tuple, same
 
 When = Callable[[tuple, tuple], bool]
 

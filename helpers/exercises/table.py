@@ -12,9 +12,8 @@ from autograd_graphs.guard import Failed
 from autograd_graphs.plain_values import describe, show
 from autograd_graphs.text import visible
 from helpers.exercises.functions import Run, inputs_of
-from helpers.exercises.readers import Reader
-from helpers.exercises.typed import typed
-from helpers.exercises.values import same, single
+from helpers.exercises.reading import Reader, same, single
+from helpers.exercises.tensors import typed
 
 _NOTHING = object()
 MOST_PARTS = 3  # parts of an outcome that are set out

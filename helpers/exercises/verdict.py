@@ -6,14 +6,13 @@ from autograd_graphs.data import counted
 from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.plain_values import NotRead, describe, plain, show
 from autograd_graphs.text import shortened
-from helpers.exercises import slips
+from helpers.exercises import mistakes, slips
 from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import Ours, Run, is_stub, listening
 from helpers.exercises.programs import run
-from helpers.exercises.readers import Reader
+from helpers.exercises.reading import Reader, same, single
 from helpers.exercises.recognise import Like, agree
 from helpers.exercises.table import of_a_case, of_a_value, row
-from helpers.exercises.values import same, single
 
 MOST_LINES, LONGEST_LINE = 40, 400  # of what a student's function prints
 _UNREAD = object()
@@ -89,7 +88,7 @@ def judge_reading(exercise: Exercise, reading: object) -> Verdict:
     if guarded(same, reading, truth) is True:
         return Verdict("right", exercise.right, seen=reading)
     trial = _Trial(exercise, None, reading, truth, [], [], False)
-    message = _message(exercise.misconceptions, trial)
+    message = _message(exercise.misconceptions, trial) or _mistake(trial)
     if message:
         return Verdict("known", message, seen=reading)
     wrong = len(truth)
@@ -158,8 +157,21 @@ def _named(trial: _Trial) -> str:
     exact = [idea for idea in ideas if not callable(idea.when) and not trial.is_function]
     others = [idea for idea in ideas if idea not in exact]
     return (
-        _message(exact, trial) or _slip(trial) or _of_quantities(trial) or _message(others, trial)
+        _message(exact, trial)
+        or _slip(trial)
+        or _of_quantities(trial)
+        or _message(others, trial)
+        or _mistake(trial)
     )
+
+
+def _mistake(trial: _Trial) -> str:
+    """Say which line of the reference is missing or wrong; "" where that is not known."""
+    exercise = trial.exercise
+    if not exercise.reference or trial.reading is _UNREAD:
+        return ""
+    said = guarded(mistakes.named, exercise.reference, exercise.reader, trial.reading, trial.truth)
+    return "" if isinstance(said, Failed) else said
 
 
 def _of_quantities(trial: _Trial) -> str:

@@ -10,7 +10,7 @@ from collections import Counter
 
 from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.text import short_number
-from helpers.exercises import readers
+from helpers.exercises import reading
 from helpers.predicting.graph_cards import label
 from helpers.predicting.questions import Question
 
@@ -26,7 +26,7 @@ class Choose:
     """A guess is a letter, "b"."""
 
     def read(self, question: Question, guess: object) -> str:
-        return text_of(guarded(readers.choice(*question.letters).read, guess))
+        return text_of(guarded(reading.choice(*question.letters).read, guess))
 
     def is_right(self, question: Question, guess: str) -> bool:
         return guess == question.right
@@ -47,7 +47,7 @@ class Number:
 
     def read(self, question: Question, guess: object) -> str:
         values = (
-            numbers(guess) if isinstance(guess, str) else guarded(readers.numbers().read, guess)
+            numbers(guess) if isinstance(guess, str) else guarded(reading.numbers().read, guess)
         )
         if isinstance(values, Failed) or len(values) != question.count or None in values:
             return ""

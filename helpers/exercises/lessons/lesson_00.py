@@ -16,7 +16,7 @@ from helpers.exercises.lessons.operations import LEAF, SAVED, operations
 from helpers.exercises.lessons.watching import watched
 from helpers.exercises.programs import names_of
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import numbers
+from helpers.exercises.reading import numbers
 from helpers.exercises.recognise import each_has, fails, like
 from helpers.exercises.tensors import afterwards, noted, readable
 from helpers.moons import moons

@@ -15,7 +15,7 @@ from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.programs import slope, value
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import letters
+from helpers.exercises.reading import letters
 from helpers.exercises.recognise import Like, always, fails, first_wrong, like, right_in, wrong_in
 from helpers.exercises.tensors import afterwards, noted, readable
 

@@ -15,7 +15,7 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import letters
+from helpers.exercises.reading import letters
 from helpers.exercises.recognise import always, fails, first_wrong, like, right_in, shows
 from helpers.exercises.tensors import afterwards, noted, readable
 

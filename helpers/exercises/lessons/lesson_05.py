@@ -16,7 +16,7 @@ from autograd_graphs.plain_values import NotRead
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
-from helpers.exercises.readers import numbers
+from helpers.exercises.reading import numbers, opened, same
 from helpers.exercises.recognise import (
     Like,
     When,
@@ -29,7 +29,6 @@ from helpers.exercises.recognise import (
     wrong_in,
 )
 from helpers.exercises.tensors import afterwards, noted, readable
-from helpers.exercises.values import opened, same
 
 _NUMBERS = numbers()
 

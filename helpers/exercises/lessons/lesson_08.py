@@ -14,10 +14,9 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import letters
+from helpers.exercises.reading import letters, same
 from helpers.exercises.recognise import fails, like, shows, wrong_in
 from helpers.exercises.tensors import readable
-from helpers.exercises.values import same
 
 # as they are now, whatever becomes of torch's own names for them
 _no_grad, _is_grad_enabled = torch.no_grad, torch.is_grad_enabled

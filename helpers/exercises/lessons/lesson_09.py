@@ -15,9 +15,9 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.reading import same
 from helpers.exercises.recognise import When, fails, like, raised, shows, wrong_in
 from helpers.exercises.tensors import leaf, readable
-from helpers.exercises.values import same
 
 # Bound here: a student may have put others in their place.
 _grad, _arange = torch.autograd.grad, torch.arange

@@ -14,9 +14,9 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.reading import as_tuple
 from helpers.exercises.recognise import When, both, fails, like, raised, shows, wherever_it_ran
 from helpers.exercises.tensors import readable, tensors_in
-from helpers.exercises.values import as_tuple
 from helpers.moons import moons
 
 _BOTH = "On which devices are these two, and how many dimensions have they?"

@@ -22,7 +22,7 @@ from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import run
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import Reader
+from helpers.exercises.reading import Reader, same
 from helpers.exercises.recognise import (
     When,
     agree,
@@ -35,7 +35,6 @@ from helpers.exercises.recognise import (
     wrong_in,
 )
 from helpers.exercises.tensors import readable
-from helpers.exercises.values import same
 
 _PORTIONS = """
 model = torch.nn.Linear(3, 1)

@@ -18,9 +18,9 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.reading import as_tuple
 from helpers.exercises.recognise import each_has, fails, like, shows, wrong_in
 from helpers.exercises.tensors import NO_TENSOR, NOT_A_TENSOR, SEVERAL, leaf, no_loss, readable
-from helpers.exercises.values import as_tuple
 
 # Bound here: a student may have put others in their place.
 _grad, _tensor, _full = torch.autograd.grad, torch.tensor, torch.full_like

@@ -16,9 +16,9 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.reading import same
 from helpers.exercises.recognise import each_has, like, shows, wrong_in
 from helpers.exercises.tensors import readable
-from helpers.exercises.values import same
 
 # Bound here: a student may have put others in their place.
 _seed = torch.manual_seed

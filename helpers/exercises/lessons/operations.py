@@ -9,9 +9,8 @@ from types import BuiltinFunctionType
 import torch
 
 from autograd_graphs.plain_values import NotRead, plain
-from helpers.exercises.readers import Reader, chosen
+from helpers.exercises.reading import Reader, chosen, items, listed, read_word
 from helpers.exercises.slips import parts
-from helpers.exercises.values import items, listed, word
 
 LEAF, SAVED = "a leaf", "what was saved"
 _ALL = frozenset({"exp", "mul", "add"})
@@ -105,7 +104,7 @@ def _of_two(node: ast.BinOp) -> frozenset:
 
 
 def _word(text: str) -> frozenset:
-    name = word(text).rpartition(".")[2] or text.strip()
+    name = read_word(text).rpartition(".")[2] or text.strip()
     name = re.sub(r"(backward)?\d*$", "", name).strip("_") or name
     if name in _SILENT:
         return frozenset()

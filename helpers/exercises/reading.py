@@ -1,13 +1,17 @@
-"""Turn an answer into the one form that its kind compares, and compare."""
+"""Read an answer: the kinds that there are, each with what it wants, the one form in which values are
+compared, and how.
+"""
 
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import islice
 from types import GeneratorType
 
 from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.plain_values import MOST, NotRead, plain
+from autograd_graphs.text import visible
 
 _VIEWS = type({}.keys()), type({}.values())
 _READ_ONCE = GeneratorType, map, filter, zip
@@ -20,6 +24,115 @@ _NAME = re.compile(r"['\"`]?\b([a-z_][\w.\[\]]*)['\"`]?\s*(?:==?|:)\s*(?=\S)", r
 _BEGINS = re.compile(r"^\s*(?:it|that|the answer)(?: is|'s)\s+", re.IGNORECASE)
 _COUNTED = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?)\s*[a-z]+", re.IGNORECASE)
 _SPOKEN = "zero one two three four five six seven eight nine ten eleven twelve"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Pair the words for what is wanted ("a number such as 2.5") with a function that reads it or
+    raises NotRead.
+
+    A reader of functions also holds its cases: functions of no arguments that make fresh inputs;
+    the names of the `parts` that are seen of each outcome, where it is a list of several; `of`,
+    which reads the same of other cases; and whether a wrong answer `tells` what was wanted.
+    """
+
+    wants: str
+    read: Callable[[object], object]
+    cases: tuple[Callable[[], object], ...] = ()
+    parts: tuple[str, ...] = ()
+    of: Callable[..., "Reader"] | None = None
+    tells: bool = False
+
+
+def number() -> Reader:
+    """Read one number: an int, a float, a text, a tensor, list or dict of one; None stays None."""
+    return Reader("a number such as 2.5", lambda answer: read_number(_single(answer)))
+
+
+def _single(answer: object) -> object:
+    return single(opened(answer))
+
+
+def numbers(*names: str) -> Reader:
+    """Read numbers in order: a list, a tensor or array (flattened), a text, a dict; None stays None.
+    Where each has its own of these `names`, they may come in any order.
+    """
+
+    def read(answer: object) -> tuple:
+        value = opened(answer)
+        if isinstance(value, frozenset):
+            raise NotRead("a set has no order")
+        found = items(value, read_number)
+        given = _names(answer)
+        if len(found) == len(given) and sorted(given) == sorted(names):
+            return tuple(found[given.index(name)] for name in names)
+        return found
+
+    return Reader("a list of numbers in order, such as [2.0, 3.0]", read)
+
+
+def _names(answer: object) -> list[str]:
+    """Return the names that a dict or a text gives to its"""
+    if isinstance(answer, dict):
+        return list(map(str, dict.keys(answer)))
+    if isinstance(answer, str):
+        return [name for name, _ in named(answer)]
+    return []
+
+
+def choice(*options: str) -> Reader:
+    """Read one of `options`, in any case, in parentheses or not; its text may stand behind it."""
+    wants = "one of " + ", ".join(f'"{option}"' for option in options)
+    return Reader(wants, lambda answer: read_option(_single(answer), options))
+
+
+def chosen(answer: object) -> object:
+    """Return the keys of a dict, but for those that stand for False; anything else as it is."""
+    if not isinstance(answer, dict):
+        return answer
+    return [key for key, value in dict.items(answer) if not _is_no(value)]
+
+
+def _is_no(value: object) -> bool:
+    if isinstance(value, str):
+        return value.strip().casefold() in ("no", "false", "n", "f")
+    for base in (list, tuple):
+        if isinstance(value, base):
+            return base.__len__(value) == 0
+    return value is None or (isinstance(value, (int, float)) and value == 0)
+
+
+def letters(allowed: str) -> Reader:
+    """Read which `allowed` letters are meant, in any style: "bd", "b, d", {"b", "d"}, "none"."""
+    every = ", ".join(allowed)
+    wants = f'the letters of those that are meant, such as ["{allowed[0]}", "{allowed[1]}"]'
+
+    def read(answer: object) -> frozenset:
+        spoken = items(_spaced(opened(chosen(answer))), read_word)
+        return frozenset("".join(map(apart, spoken)))
+
+    def apart(word: str) -> str:
+        if word in _NONE:
+            return ""
+        if not set(word) <= set(allowed):
+            raise NotRead(f'"{visible(word, 30)}" is none of the letters {every}')
+        if len(word) > len(set(word)):
+            raise NotRead(f'"{visible(word, 30)}" has a letter twice')
+        return word
+
+    return Reader(wants, read)
+
+
+def _spaced(value: object) -> object:
+    """Return a text with spaces between its letters, and without the words that go with a list."""
+    if not isinstance(value, str):
+        return value
+    words = re.split(r"[\W_]+", value)
+    return " ".join(word for word in words if word.casefold() not in _FILLERS)
+
+
+_FILLERS = {"and", "or", "only", "just", "answer", "answers", "letters", "letter"}
+_NONE = {"none", "nothing", ""}
 
 
 def as_tuple(value: object) -> tuple:
@@ -81,7 +194,7 @@ def _flat(value: object) -> list:
     return [value]
 
 
-def number(value: object) -> float | None:
+def read_number(value: object) -> float | None:
     """Read a number; None and "None" stay None, for a gradient that is not there.
 
     A text may be what torch printed, may name what it is ("g = 3"), be a word ("three") or have one
@@ -121,7 +234,7 @@ def _bare_number(text: str) -> float | None:
         raise NotRead("it is not a number") from None
 
 
-def word(value: object) -> str:
+def read_word(value: object) -> str:
     """Read a name: casefolded, without quotes, dots or parentheses around it."""
     if value is None or isinstance(value, bool):
         return str(value).casefold()
@@ -130,9 +243,9 @@ def word(value: object) -> str:
     return value.strip(" \t\n\"'`.():").casefold()
 
 
-def option(value: object, options: tuple[str, ...]) -> str:
+def read_option(value: object, options: tuple[str, ...]) -> str:
     """Read one of the letters `options`, which may stand in parentheses or before its text."""
-    text = word(value)
+    text = read_word(value)
     letter = _LETTER.match(str(value).casefold())
     for name in (text, text.removeprefix("option").strip(" ()"), letter and letter[1]):
         if name in options:
