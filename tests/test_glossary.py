@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
+import pytest
 from glossary_cells import ENTRY, with_entries
 from notebook_rules import RULES, Lesson
 
@@ -46,6 +47,19 @@ def test_its_text_is_what_the_data_holds_today():
     assert cells == [one.source for one in entries()]
 
 
+def test_a_claim_stays_below_its_entry_and_one_without_an_entry_is_named():
+    made = nbformat.read(GLOSSARY, 4)
+    claim = nbformat.v4.new_code_cell("assert True", metadata={"course": {"role": "claim"}})
+    at = [cell.id for cell in made.cells].index("entry-view")
+    made.cells = [*made.cells[: at + 1], claim, *made.cells[at + 1 :]]
+    wanted = [cell.id for cell in made.cells]
+    with_entries(made)
+    assert [cell.id for cell in made.cells] == wanted
+    made.cells[at].id = "entry-window"
+    with pytest.raises(ValueError, match="Claims stand below entry-window, which is no entry"):
+        with_entries(made)
+
+
 def test_every_link_leads_to_a_lesson_and_every_cause_and_term_to_its_own():
     stems = {path.name[:2]: path.stem for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb"))}
     assert stems == {number: one.file for number, one in listings().items() if number in stems}
@@ -55,6 +69,14 @@ def test_every_link_leads_to_a_lesson_and_every_cause_and_term_to_its_own():
         assert len(links) > 0
         for number, stem in links:
             assert stem == stems.get(number, listings()[number].file)
+
+
+def test_the_symptoms_lead_to_cases_that_are_there():
+    clinic = nbformat.read(GLOSSARY.with_name("clinic.ipynb"), 4)
+    there = {cell.id for cell in clinic.cells}
+    cases = [f"case-{one.case}" for one in book().symptoms if one.case]
+    assert len(cases) > 20
+    assert set(cases) <= there
 
 
 class Box(HTMLParser):
