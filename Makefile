@@ -9,7 +9,7 @@ PROXY := build/class/.ready
 STUDENT := $(VENV)/.students-ready
 DEV := $(VENV)/.dev-ready
 PIP := "$(PY)" -m pip install --quiet --disable-pip-version-check -c constraints.txt
-OURS := --no-deps --no-build-isolation -e .
+OURS := --no-deps --no-build-isolation -e ./autograd_graphs -e .
 IPYTHON := build/ipython
 PACKAGES := $(CURDIR)/build/grading/packages
 WITH_GRADING := mkdir -p $(IPYTHON) && PYTHONPATH="$(PACKAGES)" IPYTHONDIR="$(CURDIR)/$(IPYTHON)"
@@ -174,7 +174,7 @@ $(PROXY): $(PY)
 	@npm install --silent --no-fund --no-audit --prefix build/class configurable-http-proxy@5.3.0
 	@touch $@
 
-$(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml
+$(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml autograd_graphs/pyproject.toml
 	@rm -f $(DEV)
 	@"$(PY)" -m pip --version >/dev/null 2>&1 || "$(PY)" -m ensurepip >/dev/null
 	@echo 'Installing what the lessons need (once; torch is large) ...'
