@@ -171,9 +171,7 @@ def _mistake(trial: _Trial) -> str:
     exercise = trial.exercise
     if not exercise.reference or trial.reading is _UNREAD:
         return ""
-    said = guarded(
-        mistakes.named, exercise.reference, exercise.reader, trial.reading, trial.truth
-    )
+    said = guarded(mistakes.named, exercise.reference, exercise.reader, trial.reading, trial.truth)
     return "" if isinstance(said, Failed) else said
 
 
