@@ -17,6 +17,7 @@ from helpers.exercises.functions import function
 from helpers.exercises.letters import Letters
 from helpers.exercises.reading import number
 from helpers.exercises.recognise import Like, like
+from helpers.exercises.reference import read
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 
@@ -71,6 +72,19 @@ def test_a_misconception_that_a_program_stands_for_is_named_and_no_other(lesson,
                 first, *case = capsys.readouterr().out.splitlines()
                 assert first == f"{exercise.id} ✗ {idea.message}"
                 assert bool(case) is exercise.reader.tells  # a build shows the case, too
+
+
+@pytest.mark.slow
+@every_lesson
+def test_a_wrong_line_of_a_reference_is_named_by_its_own_words(lesson, capsys):
+    for exercise in registry.exercises(lesson):
+        if not exercise.reference:
+            continue
+        reference = read(exercise.reference)
+        for wrong in reference.wrong:
+            check(exercise.id, run(reference.with_wrong(wrong)))
+            first = capsys.readouterr().out.splitlines()[0]
+            assert first == f"{exercise.id} ✗ {wrong.message}"
 
 
 @every_lesson

@@ -21,6 +21,7 @@ class Mistake:
 
     message: str
     code: object  # source, or what it was compiled to
+    is_double: bool = False
     outcomes: dict[int, object] = field(default_factory=dict)
     answer: object = None
 
@@ -38,13 +39,51 @@ class Mistake:
 
 
 def named(text: str, reader: Reader, seen: tuple, truth: tuple) -> str:
-    """Return what is said of the first mistake that does what was seen; "" where none does."""
-    wrong = [case for case, did in enumerate(seen) if not same(did, truth[case])]
-    order = wrong + [case for case in range(len(seen)) if case not in wrong]
-    for mistake in mistakes(text, reader.cases):
+    """Return what is said of the first mistake that does what was seen; "" where none does.
+
+    Where none does all of it, one will do that ends in the same errors in the same cases, or that gets
+    the first part wrong which is wrong, and in the same way.
+    """
+    found = mistakes(text, reader.cases)
+    order = sorted(range(len(seen)), key=lambda case: same(seen[case], truth[case]))
+    all_failed = all(isinstance(case, Failed) for case in seen)
+    for mistake in found:
+        if mistake.is_double and all_failed:  # the first of the two raises, whatever the other is
+            continue
         if all(alike(mistake.does(reader, case), seen[case]) for case in order):
             return mistake.message
+    for mistake in found:
+        if mistake.is_double:
+            continue
+        did = [mistake.does(reader, case) for case in range(len(seen))]
+        if _same_errors(did, seen) or _same_part(did, seen, truth):
+            return mistake.message
     return ""
+
+
+def _same_errors(did: list, seen: tuple) -> bool:
+    failed = [isinstance(case, Failed) for case in seen]
+    if not any(failed) or failed != [isinstance(case, Failed) for case in did]:
+        return False
+    return all(alike(*pair) for pair in zip(did, seen, strict=True) if isinstance(pair[0], Failed))
+
+
+def _same_part(did: list, seen: tuple, truth: tuple) -> bool:
+    """Tell whether all is alike up to the first part that is wrong in some case; a word, such as
+    "changed", is too little to go by.
+    """
+    cases = list(zip(did, seen, truth, strict=True))
+    if not all(
+        isinstance(one, tuple) and len(one) == len(case[2]) for case in cases for one in case
+    ):
+        return False
+    for part in zip(*(zip(*case, strict=True) for case in cases), strict=True):
+        if not all(alike(mine, theirs) for mine, theirs, _ in part):
+            return False
+        wrong = [theirs for _, theirs, right in part if not same(theirs, right)]
+        if wrong:
+            return not all(isinstance(theirs, str) for theirs in wrong)
+    return False
 
 
 @lru_cache(maxsize=8)
@@ -61,10 +100,10 @@ def _mistakes(reference: Reference) -> Iterator[Mistake]:
         for other in reference.wrong:
             if wrong.at < other.at:
                 both = f"Two mistakes meet here. {wrong.message} {other.message}"
-                yield Mistake(both, reference.with_wrong(wrong, other))
+                yield Mistake(both, reference.with_wrong(wrong, other), True)
         for missing in _one_step(reference.with_wrong(wrong), ("missing",)):
             both = f"Two mistakes meet here. {missing.message} {wrong.message}"
-            yield Mistake(both, missing.code)
+            yield Mistake(both, missing.code, True)
 
 
 def _one_step(program: str, kinds: tuple[str, ...]) -> Iterator[Mistake]:

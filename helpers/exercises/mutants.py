@@ -18,6 +18,7 @@ SAID = {
     "outside": "One step seems to run only once, although every round needs it: {}.",
     "inside": "One step seems to run in every round, although once is enough: {}.",
     "early": "The loop seems to end after its first round: {}.",
+    "always": "One step seems to be done always, although only some cases ask for it: {}.",
     "with": "One step seems to run outside the block it belongs in: {}.",
     "call": "One call seems to be missing: {}.",
     "keyword": "One call seems to lack an argument: {}.",
@@ -80,10 +81,11 @@ def _of_block(block: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt, list[ast.s
         for place in range(at + 1, len(block)):
             kind = "order" if place == at + 1 else "moved"
             yield kind, one, [*before, *block[at + 1 : place + 1], one, *block[place + 1 :]]
-        if isinstance(one, ast.With):
-            yield "with", one, [*before, *one.body, *after]
+        if isinstance(one, ast.If | ast.With):
+            kind = "with" if isinstance(one, ast.With) else "always"
+            yield kind, one, [*before, *one.body, *after]
             for inner, around in _taken_out(one):
-                yield "with", inner, [*before, *around, *after]
+                yield kind, inner, [*before, *around, *after]
         if isinstance(one, _LOOPS):
             yield from _of_loop(one, before, after)
 

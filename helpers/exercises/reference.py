@@ -5,16 +5,17 @@
         for part in parts:
             (part * w).backward()
     ~       (part * w).backward(retain_graph=True)
-    ~       w.grad.zero_()          # You empty `.grad` in every round, so only the last part is left.
+    ~       w.grad.zero_()          # You empty `.grad` in every round,
+    ~                               # so only the last part is left.
 
-A comment says what its line is for. Lines that begin with `~` are wrong, up to a comment that says,
-in whole sentences, what is wrong: they stand in place of the line above them, or first inside it where they are
-indented further. Students are shown the rest.
+A comment says what its line is for; it follows on a colon. Lines that begin with `~` are wrong, up to a
+comment that says in whole sentences what is wrong. They stand in place of the line above them, or first
+inside it where they are indented further. Students are shown the rest.
 """
 
 import io
 import tokenize
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 MARK = "~"
@@ -55,20 +56,21 @@ def read(text: str) -> Reference:
 
     Raises ValueError where a wrong line has no comment, or stands first.
     """
-    lines, wrong, pending = [], [], []
+    lines, wrong, code = [], [], []
     for line in text.strip("\n").splitlines():
         if not line.startswith(MARK):
             lines.append(line)
             continue
-        if not lines:
-            raise ValueError("a wrong line stands below the right one")
-        code, comment = _parted(" " + line.removeprefix(MARK))
-        pending.append(code)
-        if comment:
-            wrong.append(_wrong(lines, pending, comment))
-            pending = []
-    if pending:
-        raise ValueError(f"nothing says what is wrong: {pending[0].strip()}")
+        part, comment = _parted(" " + line.removeprefix(MARK))
+        if part:
+            code.append(part)
+        if code and comment:
+            wrong.append(_wrong(lines, code, comment))
+            code = []
+        elif comment:
+            wrong[-1] = replace(wrong[-1], message=f"{wrong[-1].message} {comment}")
+    if code:
+        raise ValueError(f"nothing says what is wrong: {code[0].strip()}")
     return Reference(tuple(lines), tuple(wrong))
 
 
@@ -83,7 +85,7 @@ def _indent(line: str) -> int:
 
 def _parted(line: str) -> tuple[str, str]:
     """Part a line from the comment at its end."""
-    code, _, comment = line.partition("  # ")
+    code, _, comment = line.partition(" # ")
     return code.rstrip(), comment.strip()
 
 

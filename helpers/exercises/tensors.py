@@ -42,12 +42,15 @@ def no_loss(returned: object) -> str:
     return "" if returned.numel() == 1 else SEVERAL
 
 
-_given: list[tuple[torch.Tensor, tuple]] = []  # the tensors of the case that runs, as they came in
+_given: list[
+    tuple[object, tuple]
+] = []  # tensors and modules of the case that runs, as they came in
 
 
 def noted(*inputs: object) -> tuple:
-    """Note how the tensors of a case are before a student's code sees them, and return its inputs."""
-    _given[:] = [(tensor, _state(tensor)) for tensor in tensors_in(inputs)]
+    """Note how the tensors and models of a case are before a student's code sees them, and return its inputs."""
+    models = [one for value in inputs if isinstance(value, nn.Module) for one in value.modules()]
+    _given[:] = [(one, _state(one)) for one in [*tensors_in(inputs), *models]]
     return inputs
 
 
@@ -66,12 +69,16 @@ def tensors_in(value: object) -> list[torch.Tensor]:
 
 
 def afterwards() -> str:
-    """Say whether the tensors of the case are still what they were, their gradients and flags too."""
-    is_kept = all(same(_state(tensor), before) for tensor, before in _given)
+    """Say whether the tensors and models of the case are still what they were, their gradients and flags
+    too.
+    """
+    is_kept = all(same(_state(one), before) for one, before in _given)
     return "as they were" if is_kept else "changed"
 
 
-def _state(tensor: torch.Tensor) -> tuple:
+def _state(tensor: torch.Tensor | nn.Module) -> tuple:
+    if isinstance(tensor, nn.Module):
+        return (tensor.training,)
     flags = tensor.requires_grad, tensor.is_leaf, tensor.retains_grad, tensor.dtype
     return *flags, readable(tensor), readable(tensor.grad)
 

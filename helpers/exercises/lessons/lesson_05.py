@@ -302,25 +302,6 @@ def _rows_seen(returned: object, f: Callable, x: torch.Tensor) -> object:
     return returned if _CALLED_BY_JACOBIAN else _NEVER_RAN
 
 
-def _with_rows(of_rows: str) -> str:
-    """Return the source of an answer that makes something of the rows."""
-    rows = "[torch.autograd.grad(y, x, v, retain_graph=True)[0] for v in torch.eye(len(y))]"
-    return f"def answer(f, x):\n    y = f(x)\n    rows = {rows}\n    return {of_rows}"
-
-
-def _kept_in_grad(row: str, after: str = "pass") -> Like:
-    """Match rows that are read from `x.grad` after each `backward()`."""
-    return like(f"""
-def answer(f, x):
-    y, rows = f(x), []
-    for v in torch.eye(len(y)):
-        y.backward(v, retain_graph=True)
-        rows.append({row})
-        {after}
-    return torch.stack(rows)
-""")
-
-
 def _fs(two: list[float], three: list[float], factor: int) -> tuple:
     """Return a case whose Jacobian is tall, and one whose Jacobian is wide."""
     codes = (
@@ -353,40 +334,6 @@ ROWS = Exercise(
         " called: read it, and do not write into it.": shows(_CHANGED),
         "Your function returned something and never called `f`. Its rows depend on what `f`"
         " computes at `x`.": shows(_NEVER_RAN),
-        "Your first backward freed the saved tensors that the second one needs. Retain them, or run"
-        " `f` again for each row.": fails("a second time"),
-        "What you hand in does not have the shape of the output, and the output is where it"
-        " arrives. A one-hot vector has as many elements as the"
-        " output.": fails("Mismatch in shape"),
-        "Each of your rows is still in a tuple: `grad` returns one, even for a single"
-        " tensor.": fails("but got tuple"),
-        "`grad` returns a tuple with one gradient for each tensor that you differentiate by, and"
-        " Python counts its entries from 0.": fails("tuple index out of range"),
-        "You used `f` itself where its result is wanted: `f` is a function, `f(x)` the tensor that"
-        " backward begins at.": fails("'function' object is not iterable"),
-        "`torch.eye` wants a size, the number of its rows, and not a tensor.": fails(
-            "eye(): argument"
-        ),
-        "You started at an output of several elements without saying with what. Which vector picks"
-        " out one row?": fails("only for scalar outputs"),
-        "All the numbers are there, and the matrix lies on its side: each backward gives a row, and"
-        " you laid them as columns.": like(_with_rows("torch.stack(rows, dim=1)")),
-        "You went back once, with ones: that adds all the rows up. A sum cannot be taken apart"
-        " again.": like(_with_rows("sum(rows)")),
-        "You went back once, from the first element of the output: that is one row. Each element"
-        " has one.": like(_with_rows("rows[0]")),
-        "Your matrix has one row, that of the output's first element. Each element has a"
-        " row.": like(_with_rows("rows[0][None]")),
-        "All the numbers are there, in one long vector: `torch.cat` puts the rows behind each"
-        " other. A matrix has them below each other.": like(_with_rows("torch.cat(rows)")),
-        "All your rows are zeros. If you kept `x.grad` itself and emptied it with `zero_()`, you"
-        " emptied the row that you kept: it is the same"
-        " tensor.": _kept_in_grad("x.grad", "x.grad.zero_()"),
-        "Your first row is right, and each later one has those before it in it: `backward()` adds"
-        " to `x.grad`. Use what returns the gradient, or empty `x.grad` in"
-        " between.": _kept_in_grad("x.grad.clone()"),
-        "All your rows are one tensor: you kept `x.grad` itself, and each `backward()` added to"
-        " it.": _kept_in_grad("x.grad"),
     },
     hints=(
         "`y = f(x)` has `len(y)` elements, so `torch.eye(len(y))` has the one-hot vectors as its"
@@ -394,7 +341,50 @@ ROWS = Exercise(
         "`torch.autograd.grad(y, x, v, retain_graph=True)` returns a tuple with one row in it;"
         " `torch.stack` makes a matrix of rows.",
     ),
-    solution=_with_rows("torch.stack(rows)"),
+    reference="""
+def answer(f, x):
+    y = f(x)
+~   y = f  # You used `f` itself where its result is wanted: `f` is a function, `f(x)` the tensor that
+~       # backward begins at.
+    rows = []
+    for v in torch.eye(len(y)):  # each element of the output has a row
+~   for v in torch.eye(y):  # `torch.eye` wants a size, the number of its rows, and not a tensor.
+~   for v in torch.ones(1, len(y)):  # You went back once, with ones: that adds all the rows up. A sum cannot
+~       # be taken apart again.
+~   for v in torch.eye(len(x)):  # What you hand in does not have the shape of the output, and the output is
+~       # where it arrives. A one-hot vector has as many elements as the output.
+~   for v in torch.eye(len(y))[:1]:  # Your matrix has one row, that of the output's first element. Each
+~       # element has a row.
+        (row,) = torch.autograd.grad(y, x, v, retain_graph=True)  # each backward needs what is saved
+~       (row,) = torch.autograd.grad(f, x, v)  # You used `f` itself where its result is wanted: `f` is a
+~           # function, `f(x)` the tensor that backward begins at.
+~       (row,) = torch.autograd.grad(y, x, v)  # Your first backward freed the saved tensors that the second
+~           # one needs. Retain them, or run `f` again for each row.
+~       (row,) = torch.autograd.grad(y, x, retain_graph=True)  # You started at an output of several elements
+~           # without saying with what. Which vector picks out one row?
+~       row = torch.autograd.grad(y, x, v, retain_graph=True)  # Each of your rows is still in a tuple: `grad`
+~           # returns one, even for a single tensor.
+~       row = torch.autograd.grad(y, x, v, retain_graph=True)[1]  # `grad` returns a tuple with one gradient
+~           # for each tensor that you differentiate by, and Python counts its entries from 0.
+~       y.backward(v, retain_graph=True); row = x.grad.clone()  # Your first row is right, and each later one
+~           # has those before it in it: `backward()` adds to `x.grad`. Use what returns the gradient, or empty
+~           # `x.grad` in between.
+~       y.backward(v, retain_graph=True); row = x.grad  # All your rows are one tensor: you kept `x.grad`
+~           # itself, and each `backward()` added to it.
+~       y.backward(v, retain_graph=True); row = x.grad; rows += [row]; row.zero_(); continue  # All your rows are
+~           # zeros. If you kept `x.grad` itself and emptied it with `zero_()`, you emptied the row that you
+~           # kept: it is the same tensor.
+        rows.append(row)
+    return torch.stack(rows)  # the rows lie below each other
+~   return torch.stack(rows, dim=1)  # All the numbers are there, but the matrix lies on its side: each
+~       # backward gives a row, and you laid them as columns.
+~   return sum(rows)  # You went back once, with ones: that adds all the rows up. A sum cannot be taken apart
+~       # again.
+~   return rows[0]  # You went back once, from the first element of the output: that is one row. Each element
+~       # has one.
+~   return torch.cat(rows)  # All the numbers are there, in one long vector: `torch.cat` puts the rows one
+~       # after the other. A matrix has them below each other.
+""",
     cases=_other_fs,
 )
 
