@@ -53,10 +53,9 @@ def read(path: str | Path) -> NotebookNode:
 
 
 def opened(path: str | Path) -> NotebookNode:
-    """Return the notebook in a file without its claims, run or not. Raises Unpublishable."""
+    """Return the notebook in a file, run or not. Raises Unpublishable."""
     path = Path(path)
     notebook = parsed(path, text_of(path))
-    notebook.cells = [cell for cell in notebook.cells if not is_claim(cell)]
     if not notebook.cells:
         raise Unpublishable(f"{path} has no cell to publish. Is it the file that you mean?")
     return notebook
@@ -90,7 +89,9 @@ def text_of(path: Path) -> str:
 
 
 def parsed(path: Path, text: str) -> NotebookNode:
-    """Return the notebook that a text holds, in today's format. Raises Unpublishable."""
+    """Return the notebook that a text holds, in today's format and without its claims. Raises
+    Unpublishable.
+    """
     try:
         # Half a character has no bytes.
         text = json.dumps(json.loads(text), ensure_ascii=False).encode(errors="replace").decode()
@@ -115,6 +116,7 @@ def parsed(path: Path, text: str) -> NotebookNode:
         mended = "Open it in JupyterLab, save it, and publish it again."
         why = f"{path} is a broken notebook ({reason(error)}). {mended}"
         raise Unpublishable(why) from None
+    notebook.cells = [cell for cell in notebook.cells if not is_claim(cell)]
     return notebook
 
 
