@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from said import refusal
 from torch.autograd import grad
 from torch.autograd.functional import jacobian
 
+from helpers.claims import refusal
 from helpers.exercises import exercise as registry
 from helpers.exercises.programs import run
 from helpers.moons import moons
