@@ -113,7 +113,8 @@ class Search:
         with inside():
             live, error = replay(self.world, path)
             shown = describe(live)
-            key = (*shown.values(), sameness(live.compared(), live.unversioned))
+            same = sameness(live.compared(), live.unversioned, live.named_tools())
+            key = (*shown.values(), same)
         if key not in self.numbers:
             with inside():  # anew: looking for sameness has moved versions
                 shown |= graphs(replay(self.world, path)[0])

@@ -16,7 +16,7 @@ from autograd_graphs.drawing.diagram import (
     make_cards,
     sizes,
 )
-from autograd_graphs.drawing.layout import Placed, place
+from autograd_graphs.drawing.layout import Placed, lay_out
 from helpers.labs.engine.state_map import State
 
 WORD = 48  # px: room for the word "None" on an edge
@@ -97,7 +97,7 @@ def common(group: list[Cards], has_words: bool) -> Placed:
     edges, words = group[0].edges, {}
     if has_words:
         words = dict.fromkeys(range(len(edges)), (WORD, CAPSULE))
-    return place(rooms, edges, words)
+    return lay_out(rooms, edges, words)
 
 
 def level(group: list[Cards]) -> list[Cards]:

@@ -60,7 +60,7 @@ class World:
     matter: it takes no part in deciding whether two states are equal. Names that are `unread`, which
     no action reads, take part by what their boxes show alone. An attribute whose name begins with _
     takes no part either; every other one, and every name that is bound, does. `tools` are names of
-    what is no variable: functions, an optimizer. Of the graph behind `root_names` the `most_nodes`
+    what is no variable: functions, all hooks among them, an optimizer. A hook reads no variable. Of the graph behind `root_names` the `most_nodes`
     nearest nodes are drawn.
     """
 
@@ -111,6 +111,10 @@ class World:
     def variables(self) -> dict[str, Any]:
         """Return what the lines of the lab have bound."""
         return without(self.bound, ("torch", "nn", "__builtins__", *self.tools))
+
+    def named_tools(self) -> dict[str, Any]:
+        """Return what the lines of the lab have bound and is no variable."""
+        return {name: self.bound[name] for name in self.tools}
 
     def find(self, name: str) -> tuple[bool, Any]:
         """Say whether a name, or "x.grad" of one, is bound, and to what."""
