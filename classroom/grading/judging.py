@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from autograd_graphs.text import visible
 from autograd_graphs.untrusted.sandbox import Failed, guarded
-from classroom.grading.encoding import read
+from classroom.grading.encoding import decoded
 from helpers.answers import strip_marks
 from helpers.exercises.functions import Run
 from helpers.exercises.table import of_a_case
@@ -58,9 +58,9 @@ def _verdict(exercise, record):
     """Return the Verdict on what was found; None where there is no answer."""
     kind = record["kind"]
     if kind == "value" and not exercise.reader.cases:
-        return judge(exercise, read(record["value"]))
+        return judge(exercise, decoded(record["value"]))
     if kind == "reading" and exercise.reader.cases:
-        return _of_function(exercise, read(record["value"]))
+        return _of_function(exercise, decoded(record["value"]))
     if kind == "unread":
         text = f"Not readable: {record['text']}. Wanted is {exercise.reader.wants}."
         return Verdict("unknown", text, more="unread")

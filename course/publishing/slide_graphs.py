@@ -70,10 +70,10 @@ def element(mark: Mark) -> str:
     pairs = zip(attributes, geometry(mark), strict=True)
     places = " ".join(f'{attribute}="{value}"' for attribute, value in pairs)
     start = f'<{tag} {places} class="{css_class(mark.role, mark.state)}"'
-    return f"{start}>{words(mark)}</text>" if tag == "text" else f"{start}/>"
+    return f"{start}>{tspans(mark)}</text>" if tag == "text" else f"{start}/>"
 
 
-def words(mark: Mark) -> str:
+def tspans(mark: Mark) -> str:
     """Return what stands in a text; pieces with a role of their own are in a tspan."""
     made = ""
     for text, role in mark.runs:
