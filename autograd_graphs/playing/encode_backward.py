@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import chain
 
 from autograd_graphs.data import Gradient, Span
@@ -118,14 +119,23 @@ class Encoder:
         return data
 
     def drawn(self, picture: PlayerPicture, scene: Scene) -> dict:
-        return {
+        data = {
             "size": [picture.width, picture.height],
             "marks": self.marks(picture.marks, picture.drawn),
-            "wires": [self.wire(line, scene) for line in picture.lines if line.edge is not None],
-            "starts": [self.start(line, scene) for line in picture.lines if line.edge is None],
-            "slots": [self.slot(slot.node, slot.box, scene) for slot in picture.slots],
+            "wires": [],
+            "starts": [],
+            "slots": [],
             "corners": list(map(list, picture.corners)),
         }
+        for line in picture.lines:
+            if line.edge is not None:
+                data["wires"].append(self.wire(line, scene))
+        for line in picture.lines:
+            if line.edge is None:
+                data["starts"].append(self.start(line, scene))
+        for slot in picture.slots:
+            data["slots"].append(self.slot(slot.node, slot.box, scene))
+        return data
 
     def marks(self, marks: Sequence[Mark], nodes: int) -> list[list]:
         """Return the marks of the whole picture, then those of each node."""
@@ -186,7 +196,8 @@ def turn_data(turn: Turn) -> list:
 
 def shown(text: str) -> str:
     """Return a text in which nothing is hidden; its lines stay lines."""
-    return "\n".join([visible(line, LONGEST) for line in text.split("\n")])
+    lines = text.split("\n")
+    return "\n".join(map(partial(visible, limit=LONGEST), lines))
 
 
 def flat(groups: Iterable[Iterable]) -> list:
@@ -214,8 +225,8 @@ def columns(span: Span | None, program: Sequence[str]) -> list | None:
     line = source(program[span.line])
     places = [span.line]
     for at in (span.start, span.stop, span.op_start, span.op_stop):
-        wide = [letter for letter in line[: max(at, 0)] if letter > "\uffff"]
-        places.append(at + len(wide))
+        before = line[: max(at, 0)]
+        places.append(at + sum(letter > "\uffff" for letter in before))
     return places
 
 
@@ -239,8 +250,7 @@ def tensor(gradient: Gradient) -> list:
 
 def squares(values: Sequence[float]) -> list[int]:
     """Return the side of each value's square: it goes with the root of the magnitude."""
-    finite = [abs(value) for value in values if math.isfinite(value)]
-    most = max(finite, default=0) or 1
+    most = max(map(abs, filter(math.isfinite, values)), default=0) or 1
     return [square(value, most) for value in values]
 
 

@@ -89,8 +89,12 @@ def _case(exercise, reading):
 
 def _short(text):
     """Return a text of a few lines, each without tabs and control characters."""
-    lines = [" ".join(line.replace("\t", ": ").split()) for line in str(text).splitlines()]
-    return "\n".join(visible(line, LONGEST) for line in lines if line)[:LONGEST]
+    lines = []
+    for line in str(text).splitlines():
+        words = " ".join(line.replace("\t", ": ").split())
+        if words:
+            lines.append(visible(words, LONGEST))
+    return "\n".join(lines)[:LONGEST]
 
 
 def wrapped(reason):

@@ -80,8 +80,15 @@ def _steps(nb):
 
 def _write_points(nb, asked, heard, how):
     """Put an output into each points cell. One without would have all its points, says nbgrader."""
-    cells = {kind_and_id(cell)[1]: cell for cell in nb.cells if kind_and_id(cell)[0] == "points"}
-    by_step = {record["step"]: record for record in heard if isinstance(record.get("step"), int)}
+    cells = {}
+    for cell in nb.cells:
+        kind, id = kind_and_id(cell)
+        if kind == "points":
+            cells[id] = cell
+    by_step = {}
+    for record in heard:
+        if isinstance(record.get("step"), int):
+            by_step[record["step"]] = record
     first, at = 0, ""
     for step, id in asked.items():
         before = _trouble([by_step.get(number, {}) for number in range(first, step + 1)])
