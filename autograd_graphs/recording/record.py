@@ -62,7 +62,7 @@ def record(
         finally:
             log.let_go()
     except BaseException as error:
-        said = words(error)
+        said = said_by(error)
         trace = replace(log.trace(said), program=program)
         short(error, trace=trace)
         remember(roots, trace, how)
@@ -75,7 +75,7 @@ def record(
     return trace
 
 
-def words(error: BaseException) -> str:
+def said_by(error: BaseException) -> str:
     """Return the first line of what an error says; a class of the user's is not asked."""
     # The first class of Python's or an extension's own; a metaclass is not asked.
     flags = type.__dict__["__flags__"].__get__

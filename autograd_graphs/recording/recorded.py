@@ -57,7 +57,9 @@ def _forget(key: int, gone: weakref.ref[Any]) -> None:
 
 def known_of(root: Any) -> Known | None:
     known = _TRACES.get(id(root))
-    return known if known and known.root() is root else None
+    if known is None or known.root() is not root:
+        return None
+    return known
 
 
 def latest(root: Any) -> Trace | None:
@@ -92,7 +94,10 @@ def is_as_left(left: Graph, now: Graph) -> bool:
 
 
 def is_freed(graph: Graph) -> bool:
-    return any(saved.state == "freed" for node in graph.nodes for saved in node.saved)
+    states: set[str] = set()
+    for node in graph.nodes:
+        states.update(saved.state for saved in node.saved)
+    return "freed" in states
 
 
 def contents(graph: Graph) -> list[tuple[Any, ...]]:

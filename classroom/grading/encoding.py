@@ -49,24 +49,24 @@ def written(value):
     return ["dots"] if value is Ellipsis else plain(value)
 
 
-def read(value):
+def decoded(value):
     """Return what `written` was given; raises ValueError or TypeError for anything else."""
     if not isinstance(value, list):
         return value
     kind, *parts = value
     if kind == "dict":
-        return {read(key): read(part) for key, part in parts}
+        return {decoded(key): decoded(part) for key, part in parts}
     if kind == "failed":
         name, text = map(str, parts)
         return Failed(name, text)
     if kind == "ours":
-        return Ours(*map(read, parts))
+        return Ours(*map(decoded, parts))
     if kind == "dots":
         return ...
     if kind == "tuple":
-        return tuple(map(read, parts))
+        return tuple(map(decoded, parts))
     if kind == "set":
-        return frozenset(map(read, parts))
+        return frozenset(map(decoded, parts))
     raise ValueError(f"{kind!r} is no kind of value")
 
 

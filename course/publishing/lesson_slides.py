@@ -97,7 +97,9 @@ def slides_of(group: Cells, renderer: CellRenderer, title: str, case: Cells) -> 
     makers = {"title": opening, "case": case_slides, "question": round_slides}
     makers |= {"lab": lab_slides, "recap": recap_slides}
     make = makers.get(role(group[0]))
-    return make(group, renderer) if make else text_slides(group, renderer, title)
+    if not make:
+        return text_slides(group, renderer, title)
+    return make(group, renderer)
 
 
 def with_role(group: Cells, name: str) -> Cells:
@@ -321,7 +323,9 @@ def code_of(asked: Question | None, run: NotebookNode, failed: int, renderer: Ce
 def left_over(group: Cells, used: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
     """Return a slide of what the others of a group did not show: nothing is lost in silence."""
     rest = [cell for cell in for_room(group) if cell not in used]
-    return [flow(rest, renderer, title)] if rest else []
+    if not rest:
+        return []
+    return [flow(rest, renderer, title)]
 
 
 def for_room(group: Cells) -> Cells:

@@ -21,7 +21,9 @@ LARGEST, READABLE = 2.0, 1.54  # times: then names have 30 px, or the smallest w
 def slide_graph(text: str, alt: str = "") -> str:
     """Return a graph that was stored as inline SVG; "" where there is none."""
     graph = stored(text)
-    return svg(best(graph), alt) if graph else ""
+    if not graph:
+        return ""
+    return svg(best(graph), alt)
 
 
 def graph_of(outputs: Sequence[NotebookNode]) -> Graph | None:
@@ -70,13 +72,15 @@ def element(mark: Mark) -> str:
     pairs = zip(attributes, geometry(mark), strict=True)
     places = " ".join(f'{attribute}="{value}"' for attribute, value in pairs)
     start = f'<{tag} {places} class="{css_class(mark.role, mark.state)}"'
-    return f"{start}>{words(mark)}</text>" if tag == "text" else f"{start}/>"
+    return f"{start}>{tspans(mark)}</text>" if tag == "text" else f"{start}/>"
 
 
-def words(mark: Mark) -> str:
+def tspans(mark: Mark) -> str:
     """Return what stands in a text; pieces with a role of their own are in a tspan."""
     made = ""
     for text, role in mark.runs:
         words = escape(text)
-        made += f'<tspan class="{css_class("run " + role)}">{words}</tspan>' if role else words
+        if role:
+            words = f'<tspan class="{css_class("run " + role)}">{words}</tspan>'
+        made += words
     return made
