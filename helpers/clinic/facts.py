@@ -15,7 +15,6 @@ import torch
 
 from autograd_graphs.looking.source import call_at
 from autograd_graphs.looking.statements import lines_of
-from autograd_graphs.looking.torch_private import is_tensor
 from autograd_graphs.looking.variable_names import variables
 from helpers.answers import code, listed
 from helpers.clinic.catalogue import FINDINGS
@@ -78,7 +77,7 @@ class Spot:
     def called(self) -> str:
         """Return what the learner calls the first tensor of this line; "" where it names none."""
         names = names_in(self.stmt)
-        return next((name for name in names if is_tensor(self.scope.space.get(name))), "")
+        return next((name for name in names if torch.is_tensor(self.scope.space.get(name))), "")
 
 
 def spot_in(

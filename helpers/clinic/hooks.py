@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import is_tensor, may_be_stale, read
+from autograd_graphs.looking.tensors import may_be_stale, read
 from helpers.clinic.catalogue import SAID
 from helpers.clinic.facts import quoted
 
@@ -27,7 +27,7 @@ class Alive:
 
     def __init__(self) -> None:
         things = gc.get_objects()
-        self.tensors = list(filter(is_tensor, things))
+        self.tensors = list(filter(torch.is_tensor, things))
         known = {id(read(tensor, "_backward_hooks")) for tensor in self.tensors}
         dicts = [thing for thing in things if type(thing) is OrderedDict]
         self.hooks = [hooks for hooks in dicts if id(hooks) not in known and is_hooks(hooks)]

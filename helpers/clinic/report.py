@@ -8,8 +8,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+import torch
+
 from autograd_graphs.looking.refusals import is_plain_words
-from autograd_graphs.looking.torch_private import is_module, quietly
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import caller, is_ipythons, named
 from autograd_graphs.plain_values import describe
 from autograd_graphs.text import first_sentence, fold
@@ -58,7 +60,7 @@ def diagnose(
         listen()
         if rerun:
             card = _watched(error)
-        elif loss is not None or optimizer is not None or is_module(error):
+        elif loss is not None or optimizer is not None or isinstance(error, torch.nn.Module):
             card = _checked(error, loss, optimizer)
         else:
             card = _diagnosed(error)

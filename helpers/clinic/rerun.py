@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from autograd_graphs.looking.cells import shell_here
-from autograd_graphs.looking.torch_private import is_tensor, memory_of, of_node, read
+from autograd_graphs.looking.tensors import memory_of, read
 from autograd_graphs.looking.variable_names import variables
 from helpers.clinic.catalogue import CUTS, SAID
 from helpers.clinic.causes import found_in, instead_of_edit, node_of, read_flag, step_finding
@@ -109,7 +109,7 @@ class Watch(TorchFunctionMode):
 
 def tensors_in(things: Iterable[Any]) -> Iterator[torch.Tensor]:
     for thing in things:
-        if is_tensor(thing):
+        if torch.is_tensor(thing):
             yield thing
         elif type(thing) in (list, tuple):
             yield from tensors_in(thing)
@@ -130,9 +130,9 @@ def mark_nodes(seen: Seen, made: list[torch.Tensor], ends: list[Any]) -> None:
         if node is None or id(node) in known or type(node).__name__ == "AccumulateGrad":
             continue
         known.add(id(node))
-        if SEEN_BY not in of_node(node, "metadata"):
-            of_node(node, "metadata")[SEEN_BY] = seen
-            waiting += [child for child, _ in of_node(node, "next_functions")]
+        if SEEN_BY not in node.metadata:
+            node.metadata[SEEN_BY] = seen
+            waiting += [child for child, _ in node.next_functions]
 
 
 # ---------------------------------------------------------------- the cell, once more
@@ -234,7 +234,7 @@ def spot_at(facts: Facts, seen: Seen | None) -> Spot | None:
 
 
 def maker(node: Any) -> Seen | None:
-    return of_node(node, "metadata").get(SEEN_BY)
+    return node.metadata.get(SEEN_BY)
 
 
 def edited(facts: Facts, watch: Watch) -> Finding | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograd_graphs.data import counted
-from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.text import fold, in_bytes
 from helpers.answers import Card, listed, strip_marks
 from helpers.own_loop.account import Account

@@ -12,7 +12,8 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import is_plain, is_tensor, quietly, read
+from autograd_graphs.looking.tensors import is_plain, read
+from autograd_graphs.looking.torch_private import quietly
 from helpers.answers import listed
 from helpers.clinic.catalogue import DANGERS, Danger
 from helpers.clinic.failed_backward import met_nodes, walk_from
@@ -170,13 +171,13 @@ def what(tensors: Iterable[torch.Tensor]) -> str:
 
 def is_data(thing: Any) -> bool:
     """Say whether a thing is a tensor of the learner's that no gradient goes to."""
-    return is_tensor(thing) and not read(thing, "requires_grad")
+    return torch.is_tensor(thing) and not read(thing, "requires_grad")
 
 
 def is_skipped(optimizer: Any) -> bool:
     """Say whether a gradient scaler has asked the optimizer to leave this step out."""
     flag = getattr(optimizer, "found_inf", None)
-    return is_tensor(flag) and bool(flag.any())
+    return torch.is_tensor(flag) and bool(flag.any())
 
 
 def line_of(known: Danger, frame: FrameType | None, line: UsersLine | None) -> UsersLine | None:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.data import Graph
-from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.text import short_numbers
 from helpers.labs.engine.state_map import Box, Row
 
