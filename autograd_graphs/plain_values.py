@@ -28,7 +28,12 @@ def plain(value: object) -> object:
     name. Raises NotRead for what has no such form: too large, too deep, without values, or of
     another kind.
     """
-    return _plain(value, DEEPEST, [MOST])
+    try:
+        return _plain(value, DEEPEST, [MOST])
+    except NotRead:
+        raise
+    except Exception:
+        raise NotRead("its own class fails to read it") from None
 
 
 def _plain(value: object, depth: int, room: list[int]) -> object:

@@ -222,7 +222,7 @@ def test_of_the_program_line_6_does_the_harm():
     lines = question("09.f1").shown["lines"]
     for at in (2, 4, 5):
         program = [line for number, line in enumerate(lines) if number != at]
-        assert (EDITED in outcome("\n".join(program)).words) == (at != 5)
+        assert (EDITED in outcome("\n".join(program)).printout) == (at != 5)
     a = leaf() * 2
     for _ in range(3):
         a += 1

@@ -224,7 +224,9 @@ class ModuleCalls:
             raise ValueError(f"names is a module_calls() whose block is still open. {HOW}")
         return {name: model for name, ref in self.roots.items() if (model := ref()) is not None}
 
-    def of(self, numbers: Mapping[int, int], edges: Sequence[Edge]) -> tuple[tuple[Call, ...], str]:
+    def calls_in(
+        self, numbers: Mapping[int, int], edges: Sequence[Edge]
+    ) -> tuple[tuple[Call, ...], str]:
         """Return the calls that made the operations of a graph, or why there are none.
 
         `numbers` has the sequence number of every operation.

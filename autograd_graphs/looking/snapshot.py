@@ -79,7 +79,7 @@ def graph_of(walk: Walk, names: Names) -> Graph:
     graph = Graph(nodes, tuple(walk.edges), roots, ran, at_least=walk.at_least)
     if names.calls is None:
         return graph
-    calls, without = names.calls.of(numbers, walk.edges)
+    calls, without = names.calls.calls_in(numbers, walk.edges)
     return replace(graph, calls=calls, without_calls=without)
 
 

@@ -94,7 +94,7 @@ class Summaries:
             for begin in range(0, len(group), TOGETHER):
                 describe(group[begin : begin + TOGETHER])
 
-    def of(self, taken: Any) -> Any:
+    def described(self, taken: Any) -> Any:
         """Return the description that is pending; anything else as it is."""
         if type(taken) is not PendingSummary:
             return taken
@@ -111,7 +111,7 @@ def gradient(tensor: torch.Tensor | None) -> Gradient | None:
     `SAMPLE` elements are counted in bins as a sample, one in so many.
     """
     summaries = Summaries()
-    return summaries.of(summaries.take(tensor))
+    return summaries.described(summaries.take(tensor))
 
 
 def readable(tensor: torch.Tensor) -> torch.Tensor | None:

@@ -247,7 +247,7 @@ class Log:
     def trace(self, error: str = "") -> Trace:
         """Close the log: tell of each step what it used and freed."""
         steps = tuple(map(self._step, self.steps))
-        starts = tuple(map(self.summaries.of, self.starts))
+        starts = tuple(map(self.summaries.described, self.starts))
         stopped_at = self.stopped_at if error else None
         given = tuple(self.given)
         return Trace(
@@ -255,18 +255,18 @@ class Log:
         )
 
     def _step(self, raw: Raw) -> Step:
-        of = self.summaries.of
+        described = self.summaries.described
         used, freed = saved_at(raw.node, self.graph, self.after)
         leaf = None
         if self.graph.nodes[raw.node].is_leaf:
-            leaf = LeafGrad(of(raw.leaf_before), of(raw.leaf_after))
+            leaf = LeafGrad(described(raw.leaf_before), described(raw.leaf_after))
         return Step(
             raw.node,
             raw.formulas,
-            tuple(map(of, raw.before_hooks)),
-            tuple(map(of, raw.grad_outputs)),
-            tuple(map(of, raw.grad_inputs)),
-            tuple([settled(local, of) for local in raw.locals]),
+            tuple(map(described, raw.before_hooks)),
+            tuple(map(described, raw.grad_outputs)),
+            tuple(map(described, raw.grad_inputs)),
+            tuple([settled(local, described) for local in raw.locals]),
             used,
             freed,
             leaf,

@@ -8,7 +8,7 @@ from autograd_graphs.data import Graph
 from autograd_graphs.drawing.diagram import for_slide
 from autograd_graphs.drawing.display_list import SHAPES, Drawing, Mark, geometry
 from autograd_graphs.playing.stylesheet import css_class
-from autograd_graphs.stored import read
+from autograd_graphs.stored import graph_from
 
 ROOM = 1136, 470  # px of a slide's body
 FORMS = (True, False), (False, False), (True, True), (False, True)  # lying, with short cards
@@ -18,7 +18,7 @@ LARGEST, READABLE = 2.0, 1.54  # times: then names have 30 px, or the smallest w
 def slide_graph(text: str, alt: str = "") -> str:
     """Return a graph that was stored beside its picture as inline SVG; "" where there is none."""
     try:
-        graph = read(text)
+        graph = graph_from(text)
     except ValueError:
         return ""
     return svg(best(graph), alt) if graph.nodes else ""

@@ -10,8 +10,7 @@ from helpers.predicting.kinds import KEY, kind_of
 from helpers.predicting.page import page
 from helpers.predicting.questions import Question, every
 from helpers.predicting.reviewing import is_reminded_here, remind, things_to_do
-from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count
-from helpers.progress_file import read as kept
+from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count, kept
 
 NOTHING = (
     "Nothing is kept yet. Your guesses, your tries at exercises and the hints that you ask for will be "
@@ -133,15 +132,15 @@ def number_of(name: str) -> str:
 def lesson(number: str, sections: dict[str, dict[str, dict]]) -> Lesson:
     """Count what was kept of one lesson."""
 
-    def of(section: str) -> dict[str, dict]:
+    def records_of(section: str) -> dict[str, dict]:
         records = sections[section].items()
         return {name: record for name, record in records if number_of(name) == number}
 
-    guesses, wrong = judged(of(PREDICTIONS))
+    guesses, wrong = judged(records_of(PREDICTIONS))
     players = []
-    for record in of(PLAYERS).values():
+    for record in records_of(PLAYERS).values():
         players += [first for first in record.values() if first in ("right", "wrong")]
-    tries = of(EXERCISES)
+    tries = records_of(EXERCISES)
     tried = [name for name, record in tries.items() if record.get("tries") or record.get("solved")]
     solved = [name for name in tried if tries[name].get("solved") is True]
     return Lesson(

@@ -134,7 +134,7 @@ class World:
                 boxes[same[0]] = replace(old, names=(*old.names, name))
                 continue
             tensors.append(tensor)
-            box = Box((name,), place=self.place(name))
+            box = Box((name,), place=self.home_of(name))
             if tensor is None:
                 boxes.append(replace(box, why="None" if is_bound else "not bound"))
             else:
@@ -150,7 +150,7 @@ class World:
         """Return the numbers that are drawn as blocks; None where a tensor is told by rows alone."""
         return None
 
-    def place(self, name: str) -> str:
+    def home_of(self, name: str) -> str:
         """Return the name at whose place a tensor stands, and stays when names change."""
         return name
 
