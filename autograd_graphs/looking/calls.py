@@ -222,7 +222,12 @@ class ModuleCalls:
             raise ValueError(f"names is a module_calls() whose block was never entered. {HOW}")
         if self.state == "open":
             raise ValueError(f"names is a module_calls() whose block is still open. {HOW}")
-        return {name: model for name, ref in self.roots.items() if (model := ref()) is not None}
+        alive = {}
+        for name, ref in self.roots.items():
+            model = ref()
+            if model is not None:
+                alive[name] = model
+        return alive
 
     def calls_in(
         self, numbers: Mapping[int, int], edges: Sequence[Edge]

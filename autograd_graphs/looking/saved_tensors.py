@@ -42,7 +42,9 @@ class Memory:
 
     def storage(self, tensor: torch.Tensor | None) -> Storage:
         """Return the storage of a tensor; one of unknown size where torch cannot tell."""
-        memory = None if tensor is None else memory_of(tensor)
+        memory = None
+        if tensor is not None:
+            memory = memory_of(tensor)
         if memory is None:
             self.unknown += 1
             return Storage(-self.unknown)

@@ -106,11 +106,11 @@ def variables(frame: FrameType | None) -> list[tuple[str, Any]]:
     for name, thing in named(frame.f_globals):
         if name not in local:
             things.setdefault(name, thing)
-    return [
-        (name, thing)
-        for name, thing in things.items()
-        if not is_ipythons(name) and tells_its_class(thing)
-    ]
+    found = []
+    for name, thing in things.items():
+        if not is_ipythons(name) and tells_its_class(thing):
+            found.append((name, thing))
+    return found
 
 
 def tells_its_class(thing: object) -> bool:

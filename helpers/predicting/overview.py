@@ -50,18 +50,21 @@ class Progress:
     @property
     def again(self) -> list[str]:
         """What to look at again in all lessons."""
-        return [text for lesson in self.lessons for text in lesson.again]
+        texts = []
+        for lesson in self.lessons:
+            texts += lesson.again
+        return texts
 
     def __repr__(self) -> str:
         if not self.lessons:
             return self._quiz() or NOTHING
-        rows = [COLUMNS, *[cells(lesson) for lesson in self.lessons]]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        lines = in_columns([COLUMNS, *map(cells, self.lessons)])
         if self.again:
             lines += ["", "Look again at:"]
-            lines += [f"  - {text}".replace("`", "") for text in self.again]
-        return "\n".join([*lines, *filter(None, [self._quiz(), self._due().replace("`", "")])])
+        for text in self.again:
+            lines.append(f"  - {text}".replace("`", ""))
+        lines += filter(None, [self._quiz(), self._due().replace("`", "")])
+        return "\n".join(lines)
 
     def _quiz(self) -> str:
         """Say how many guesses of the quiz are kept, or were right; "" if none is kept."""
@@ -141,16 +144,24 @@ def lesson(number: str, sections: dict[str, dict[str, dict]]) -> Lesson:
     for record in records_of(PLAYERS).values():
         players += [first for first in record.values() if first in ("right", "wrong")]
     tries = records_of(EXERCISES)
-    tried = [name for name, record in tries.items() if record.get("tries") or record.get("solved")]
-    solved = [name for name in tried if tries[name].get("solved") is True]
+    tried, solved, left, hints = 0, 0, [], 0
+    for name, record in sorted(tries.items()):
+        hints += count(record, "hints")
+        if not record.get("tries") and not record.get("solved"):
+            continue
+        tried += 1
+        if record.get("solved") is True:
+            solved += 1
+        else:
+            left.append(f"exercise {name}")
     return Lesson(
         number=number,
         right=guesses - len(wrong) + players.count("right"),
         guesses=guesses + len(players),
-        solved=len(solved),
-        tried=len(tried),
-        hints=sum(count(record, "hints") for record in tries.values()),
-        again=(*wrong, *[f"exercise {name}" for name in sorted(tried) if name not in solved]),
+        solved=solved,
+        tried=tried,
+        hints=hints,
+        again=(*wrong, *left),
     )
 
 
@@ -178,6 +189,12 @@ def titled(asked: Question, record: dict) -> str:
 def cells(lesson: Lesson) -> tuple[str, ...]:
     right, solved = share(lesson.right, lesson.guesses), share(lesson.solved, lesson.tried)
     return lesson.number, right, solved, str(lesson.hints or "–")
+
+
+def in_columns(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return rows as lines in which the columns stand below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def share(part: int, all_of_it: int) -> str:
