@@ -152,9 +152,9 @@ def not_initialized():
     record="RuntimeError: The loss has shape (2,)",
     describe="a tensor of shape (2,), float32",
 )
-def without_memory():
+def with_half_of_its_memory_freed():
     thing = torch.ones(2, requires_grad=True)
-    thing.untyped_storage().resize_(0)
+    thing.untyped_storage().resize_(4)
     return thing
 
 
