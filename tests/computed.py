@@ -54,7 +54,7 @@ def find_line(lesson, round_):
     shown = {
         "lines": lines,
         "raises": first.line,
-        "symptom": first.words,
+        "symptom": first.printout,
         "reasons": said["reasons"],
     }
     told = {
@@ -87,7 +87,7 @@ def told_of(program, number, first, tells):
 
 def came_of(first, came):
     """Say what a changed program did, beside what it did at first."""
-    if came.words == first.words:
+    if came.printout == first.printout:
         return "the same happens." if not came.error else "you get the same error."
     if not came.printed and not first.printed:
         return f"you get {came.error}" if came.error else "there is no error."

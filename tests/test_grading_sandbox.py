@@ -195,7 +195,7 @@ def test_where_a_solution_lies_inside_nothing_is_graded(box):
     inside = box / "helpers" / "exercises" / "lessons"
     inside.mkdir(exist_ok=True)
     planted = inside / "lesson_03.py"
-    shutil.copy(sandbox.readers.LESSONS / "lesson_03.py", planted)
+    shutil.copy(sandbox.reader_source.LESSONS / "lesson_03.py", planted)
     try:
         assert "lesson_03.py could be reached" in sandbox.trouble(box)
     finally:

@@ -25,7 +25,7 @@ from helpers.predicting.prediction import answer_of, ask, asked_of, typed
 from helpers.predicting.programs import Outcome, in_this_order, outcome
 from helpers.predicting.programs import ran as ran_in
 from helpers.predicting.questions import every
-from helpers.progress_file import read as kept
+from helpers.progress_file import kept
 
 LESSON = NOTEBOOKS / "07_retain_graph.ipynb"
 NEW = [one for one in every().values() if one.kind in KINDS]

@@ -61,16 +61,13 @@ from autograd_graphs.diagnosing.nans import (
     kind_of,
     nan_finding,
 )
-from autograd_graphs.looking.torch_private import (
+from autograd_graphs.looking.nodes import is_custom
+from autograd_graphs.looking.tensors import (
     device_name,
     dtype_name,
-    is_custom,
-    is_module,
-    is_tensor,
     may_be_stale,
-    of_node,
     read,
-    shape,
+    shape_of,
     shows_flag_of_base,
 )
 from autograd_graphs.looking.users_line import is_users
@@ -154,13 +151,13 @@ def gone_back(past: Past, lines: Sequence[Line]) -> Iterator[tuple[str, torch.Te
     for line in lines:
         for root, _ in walked(line.node):
             tensor = past.still(dotted(root), line)
-            if is_tensor(tensor):
+            if torch.is_tensor(tensor):
                 yield dotted(root), tensor
 
 
 def node_of(thing: Any) -> Any:
     """Return the node that made a tensor; None of anything else, or where it cannot be asked."""
-    if not is_tensor(thing) or may_be_stale(thing):
+    if not torch.is_tensor(thing) or may_be_stale(thing):
         return None
     return read(thing, "grad_fn")
 
@@ -407,7 +404,7 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
     for name, tensor, _ in results(facts):
         used = ids_behind([tensor])
         missing = [path for path, parameter in asked.items() if id(parameter) not in used]
-        if shape(tensor) == () and 0 < len(missing) < len(asked):
+        if shape_of(tensor) == () and 0 < len(missing) < len(asked):
             return finding("left_out", [facts.spot], missing, loss=name)
     return None
 
@@ -415,7 +412,7 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
 def asked_of_workers(facts: Facts) -> dict[str, torch.Tensor]:
     """Return the parameters of a DistributedDataParallel that ask for gradients, by their path."""
     for spot in facts.spots:
-        for model in filter(is_module, spot.scope.space.values()):
+        for model in [one for one in spot.scope.space.values() if isinstance(one, torch.nn.Module)]:
             if type(model).__name__ == "DistributedDataParallel":
                 asked = [pair for pair in parameters(model) if read_flag(pair[1])]
                 return {path.removeprefix("module."): parameter for path, parameter in asked}
@@ -454,7 +451,7 @@ def lost(facts: Facts, _: Any) -> Finding | None:
 
 
 def read_flag(thing: Any) -> bool:
-    return is_tensor(thing) and bool(read(thing, "requires_grad"))
+    return torch.is_tensor(thing) and bool(read(thing, "requires_grad"))
 
 
 def in_backward(facts: Facts) -> Finding | None:
@@ -471,7 +468,7 @@ def frozen(facts: Facts) -> Finding | None:
         return finding("grad_mode", calls_of(space, "set_grad_enabled")[:1])
     models = []
     for name, thing in facts.spot.scope.space.items():
-        if is_module(thing):
+        if isinstance(thing, torch.nn.Module):
             own = dict(parameters(thing)).values()
             if not own or any(map(read_flag, own)):
                 return None
@@ -488,7 +485,7 @@ def no_tensor(facts: Facts) -> Finding | None:
     lines = [facts.spot, *made_line(facts.spot, name)]
     if thing is None:
         return finding("none_given", lines, name=name)
-    if type(thing) in (list, tuple) and thing and all(map(is_tensor, thing)):
+    if type(thing) in (list, tuple) and thing and all(map(torch.is_tensor, thing)):
         return finding("several", lines, name=name, kind=type(thing).__name__, count=len(thing))
     return None
 
@@ -499,7 +496,7 @@ def asked_late(facts: Facts) -> Finding | None:
     for line in facts.past.lines if facts.past else ():
         match = _FLAG.fullmatch(ast.unparse(line.node))
         leaf = facts.past.still(match[1], line) if match and line.is_sure else None
-        if is_tensor(leaf) and read(leaf, "is_leaf"):
+        if torch.is_tensor(leaf) and read(leaf, "is_leaf"):
             using = used_before_asked(match[1], before)
             if using:
                 return finding("asked_late", [line, using[-1]], name=match[1])
@@ -541,8 +538,8 @@ def empty_gradient(facts: Facts, _: Any) -> Finding | None:
     for spot in facts.spots:
         for owner in owners_of_grad(facts.spot.stmt):
             tensor = spot.scope.space.get(owner)
-            tensor = tensor if is_tensor(tensor) else known.get(owner)
-            if is_tensor(tensor) and has_no_grad(tensor):
+            tensor = tensor if torch.is_tensor(tensor) else known.get(owner)
+            if torch.is_tensor(tensor) and has_no_grad(tensor):
                 return why_empty(facts, owner, tensor)
     return None
 
@@ -595,10 +592,10 @@ def many_numbers(facts: Facts, _: Any) -> Finding | None:
     """backward() began at a tensor with several elements."""
     name, _ = started_from(facts.spot.stmt)
     tensor = facts.spot.scope.space.get(name)
-    if not is_tensor(tensor) or shape(tensor) == ():
+    if not torch.is_tensor(tensor) or shape_of(tensor) == ():
         return None
     lines = [facts.spot, *made_line(facts.spot, name)]
-    return finding("many_numbers", lines, name=name, shape=shape(tensor))
+    return finding("many_numbers", lines, name=name, shape=shape_of(tensor))
 
 
 @rule("appears to not have been used in the graph")
@@ -778,7 +775,7 @@ def anomaly(facts: Facts, match: Any) -> Finding | None:
 def recorded_line(node: Any) -> str:
     """Return the learner's line that anomaly mode has kept of a node's forward; "" without one."""
     line = ""
-    for entry in of_node(node, "metadata").get("traceback_", ()):
+    for entry in node.metadata.get("traceback_", ()):
         match = re.match(r'\s*File "(.*?)", line (\d+), in .*\n\s*(.*)', entry)
         if match and is_users(match[1]) and match[3]:
             line = f"line {match[2]}: {visible(match[3].strip(), 90)}"
@@ -812,7 +809,7 @@ def sizes(facts: Facts, match: Any) -> Finding | None:
     for call in nodes_in(facts.spot.stmt, ast.Call):
         for argument in call.args:
             name = getattr(argument, "id", "")
-            by_size.setdefault(str(shape(facts.spot.scope.space.get(name))), []).append(name)
+            by_size.setdefault(str(shape_of(facts.spot.scope.space.get(name))), []).append(name)
     words = {}
     for word, size in (("target", tuple_of(match[1])), ("prediction", tuple_of(match[2]))):
         words[word] = f"{word} has shape {size}"

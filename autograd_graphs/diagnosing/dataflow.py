@@ -17,7 +17,7 @@ import torch
 from autograd_graphs.diagnosing.catalogue import CUTS
 from autograd_graphs.diagnosing.sources import Place, place_of_function
 from autograd_graphs.looking.statements import SCOPES, bodies
-from autograd_graphs.looking.torch_private import is_module, is_tensor, read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.looking.users_line import is_users
 from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
@@ -291,7 +291,7 @@ class Values:
         ids, is_bound = self._bindings(scope, name, stop)
         self._busy.discard(key)
         thing = scope.space.get(name)
-        if is_bound and scope.is_live and is_tensor(thing) and read(thing, "is_leaf"):
+        if is_bound and scope.is_live and torch.is_tensor(thing) and read(thing, "is_leaf"):
             ids |= ids_of(thing)  # whatever line made it, gradients end there
         if not is_bound:
             ids = scope.given.get(name, ids_of(thing))
@@ -374,7 +374,7 @@ class Values:
         thing = self.thing(scope, expr)
         if path and any(path in set_by(stmt) for stmt, _, _ in scope.body):
             return self._name(scope, path, stop) or ids_of(thing)
-        if is_tensor(thing):
+        if torch.is_tensor(thing):
             return ids_of(thing)
         return self.of(scope, expr.value, stop)
 
@@ -426,7 +426,7 @@ class Values:
 
     def _learners(self, thing: Any, call: ast.Call, given: list, named: dict) -> Ids | None:
         """Follow a call of a module, or of a function or method of the learner's; else None."""
-        if is_module(thing):
+        if isinstance(thing, torch.nn.Module):
             ids = frozenset().union(*given, *named.values())
             for path, part in inplace_parts(thing):
                 name = "" if path else first_given(call)
@@ -560,7 +560,7 @@ def carrying_loops(scope: Scope, nr: int, name: str) -> tuple[ast.stmt, ...]:
     statement itself stands for the rounds.
     """
     setting = [row.blocks for row in scope.body[:nr] if name in set_by(row.stmt)]
-    if "." in name and is_module(scope.space.get(name.partition(".")[0])):
+    if "." in name and isinstance(scope.space.get(name.partition(".")[0]), torch.nn.Module):
         return () if setting else (scope.body[nr].stmt,)
     around_setting = set().union(*setting)
     return tuple([loop for loop in scope.body[nr].loops if loop not in around_setting])
@@ -603,7 +603,7 @@ def inplace_parts(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parts of a module, of torch's own classes, that edit their input in place."""
     inner = attribute(module, "_modules") if type(module) is torch.nn.Sequential else {}
     for path, part in {"": module, **inner}.items():
-        if is_module(part) and attribute(part, "inplace") is True:
+        if isinstance(part, torch.nn.Module) and attribute(part, "inplace") is True:
             yield path, part
 
 
@@ -619,7 +619,7 @@ def closure_of(function: FunctionType) -> dict[str, Any]:
 
 def attribute(thing: Any, name: str) -> Any:
     """Return an attribute as it is stored: of a module, a plain object, a class, a namespace."""
-    if thing is None or is_tensor(thing):
+    if thing is None or torch.is_tensor(thing):
         return None
     try:
         inside = object.__getattribute__(thing, "__dict__")
@@ -628,7 +628,7 @@ def attribute(thing: Any, name: str) -> Any:
     if name in inside and not isinstance(thing, type):
         return inside[name]
     for part in ("_modules", "_parameters", "_buffers"):
-        if is_module(thing) and name in inside.get(part, {}):
+        if isinstance(thing, torch.nn.Module) and name in inside.get(part, {}):
             return inside[part][name]
     return of_class(thing, name)
 
@@ -648,7 +648,7 @@ def of_class(thing: Any, name: str) -> Any:
 
 
 def entry(thing: Any, key: Any) -> Any:
-    if is_module(thing):
+    if isinstance(thing, torch.nn.Module):
         inner = attribute(thing, "_modules") or {}
         if type(key) is str:
             return inner.get(key)
@@ -659,19 +659,19 @@ def entry(thing: Any, key: Any) -> Any:
 
 
 def modules_in(thing: Any) -> list[Any]:
-    if is_module(thing):
+    if isinstance(thing, torch.nn.Module):
         thing = list((attribute(thing, "_modules") or {}).values())
     if type(thing) in (list, tuple):
-        return list(filter(is_module, thing))
+        return [one for one in thing if isinstance(one, torch.nn.Module)]
     return []
 
 
 def ids_of(thing: Any) -> Ids:
     """Return the id of a tensor that requires grad, or those of the ones in a list or a model."""
-    if is_tensor(thing) and read(thing, "requires_grad"):
+    if torch.is_tensor(thing) and read(thing, "requires_grad"):
         return frozenset([id(thing)])
     inside: Sequence[Any] = ()
-    if is_module(thing):
+    if isinstance(thing, torch.nn.Module):
         inside = list(dict(parameters(thing)).values())
     elif type(thing) is dict:
         inside = list(thing.values())[:MOST_ENTRIES]

@@ -13,9 +13,10 @@ from autograd_graphs.diagnosing.catalogue import DANGERS
 from autograd_graphs.diagnosing.dataflow import Event
 from autograd_graphs.diagnosing.facts import Finding, finding
 from autograd_graphs.diagnosing.failed_backward import pairs_in
+from autograd_graphs.looking.nodes import ran_as
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import is_plain, is_tensor, ran_as, read
+from autograd_graphs.looking.tensors import is_plain, read
 
 # of an operation: what of it shows that its slope, or the operation itself, has no number
 BAD: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor]]] = {
@@ -34,7 +35,7 @@ BAD: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor]]] = {
 
 def is_number(thing: Any) -> bool:
     """Say whether a thing is a tensor whose values can be read."""
-    if not is_tensor(thing) or not read(thing, "dtype").is_floating_point:
+    if not torch.is_tensor(thing) or not read(thing, "dtype").is_floating_point:
         return False
     return is_plain(thing) and not thing.is_meta
 

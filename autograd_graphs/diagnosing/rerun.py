@@ -42,7 +42,7 @@ from autograd_graphs.diagnosing.failed_backward import is_freed, perhaps_freed_b
 from autograd_graphs.diagnosing.loop_source import made_in, names_read
 from autograd_graphs.diagnosing.sources import cells_before, cells_in
 from autograd_graphs.looking.cells import shell_here
-from autograd_graphs.looking.torch_private import is_tensor, memory_of, of_node, read
+from autograd_graphs.looking.tensors import memory_of, read
 from autograd_graphs.looking.users_line import users_frame
 from autograd_graphs.looking.variable_names import variables
 
@@ -124,7 +124,7 @@ class Watch(TorchFunctionMode):
 
 def tensors_in(things: Iterable[Any]) -> Iterator[torch.Tensor]:
     for thing in things:
-        if is_tensor(thing):
+        if torch.is_tensor(thing):
             yield thing
         elif type(thing) in (list, tuple):
             yield from tensors_in(thing)
@@ -145,9 +145,9 @@ def mark_nodes(seen: Seen, made: list[torch.Tensor], ends: list[Any]) -> None:
         if node is None or id(node) in known or type(node).__name__ == "AccumulateGrad":
             continue
         known.add(id(node))
-        if SEEN_BY not in of_node(node, "metadata"):
-            of_node(node, "metadata")[SEEN_BY] = seen
-            waiting += [child for child, _ in of_node(node, "next_functions")]
+        if SEEN_BY not in node.metadata:
+            node.metadata[SEEN_BY] = seen
+            waiting += [child for child, _ in node.next_functions]
 
 
 # ---------------------------------------------------------------- the cell, once more
@@ -249,7 +249,7 @@ def spot_at(facts: Facts, seen: Seen | None) -> Spot | None:
 
 
 def maker(node: Any) -> Seen | None:
-    return of_node(node, "metadata").get(SEEN_BY)
+    return node.metadata.get(SEEN_BY)
 
 
 def edited(facts: Facts, watch: Watch) -> Finding | None:

@@ -25,7 +25,7 @@ from autograd_graphs.looking.backward_shapes import (
 from autograd_graphs.looking.claims import NOTHING, Claims, Place, agreed_by_all
 from autograd_graphs.looking.live_tensors import LiveTensors
 from autograd_graphs.looking.statements import Replay, Value, base_name
-from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.tensors import read
 
 MOST_STEPS = 50_000  # of the matching of one graph
 _BACKWARD = re.compile(r"Backward\d*$")

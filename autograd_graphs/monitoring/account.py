@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.looking.users_line import UsersLine
 from autograd_graphs.looking.variable_names import parameters
 

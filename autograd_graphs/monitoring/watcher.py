@@ -22,7 +22,7 @@ from torch.optim import Optimizer, optimizer
 
 from autograd_graphs.answer_card import code, listed, show
 from autograd_graphs.looking.refusals import short
-from autograd_graphs.looking.torch_private import graph_task, is_module, is_tensor, next_number
+from autograd_graphs.looking.torch_private import graph_task, next_number
 from autograd_graphs.looking.users_line import UsersLine, line_in, line_like, users_frame
 from autograd_graphs.monitoring.account import Account, Round
 from autograd_graphs.monitoring.finite import Finite
@@ -163,7 +163,7 @@ class watching:
         self._note_lost()
         self.notes.backwards += 1
         given = dict(zip(ARGUMENTS, args, strict=False)) | kwargs
-        roots = list(filter(is_tensor, entries(given.get("tensors"))))
+        roots = list(filter(torch.is_tensor, entries(given.get("tensors"))))
         self._graphs.look(frame, line, roots)
         self._finite.look_at_loss(frame, line, roots)
         self._graphs.losses += map(weakref.ref, roots)
@@ -354,7 +354,7 @@ def watch(loop: Callable[[], Returned], *given: Any) -> Returned:
     """Run `loop()`, a training loop without arguments, watch it as `watching(*given)` does, and
     return what it returns. Raises TypeError for a loop that cannot be called.
     """
-    if not callable(loop) or is_module(loop):
+    if not callable(loop) or isinstance(loop, torch.nn.Module):
         said = "Pass the function that trains, without calling it: watch(train)."
         more = "One that takes arguments: watch(lambda: train(model, 3))."
         raise short(TypeError(f"watch was given {describe(loop)}. {said} {more}"))
@@ -366,7 +366,7 @@ def sorted_out(given: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
     """Return the models and the optimizers among what was given, also in lists."""
     models, optimizers = [], []
     for thing in chain.from_iterable(map(entries, given)):
-        if is_module(thing):
+        if isinstance(thing, torch.nn.Module):
             models.append(thing)
         elif isinstance(thing, Optimizer):
             optimizers.append(thing)

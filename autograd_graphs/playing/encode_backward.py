@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import partial
 from itertools import chain
 
 from autograd_graphs.data import Gradient, Span
@@ -59,7 +58,7 @@ class Encoder:
             "start": film.start,
             "trouble": film.trouble,
             "program": list(map(source, film.program)),
-            "remarks": [visible(text, LONGEST) for text in film.remarks],
+            "remarks": list(map(visible_sentence, film.remarks)),
             "moments": list(map(self.moment, film.moments)),
             "scenes": list(map(self.scene, film.scenes)),
             "roles": self.roles.things,  # last: what stands above has put things in
@@ -87,7 +86,7 @@ class Encoder:
                 [self.line_nr(name), self.line_nr(rule)] for name, rule in moment.formulas
             ],
             "way": moment.whole_way,
-            "bars": [[name, rounded(size)] for name, size in moment.bars],
+            "bars": list(map(bar, moment.bars)),
             "bytes": moment.bytes_held,
             "mark": columns(moment.span, self.program),
             "health": moment.health,
@@ -196,8 +195,11 @@ def turn_data(turn: Turn) -> list:
 
 def shown(text: str) -> str:
     """Return a text in which nothing is hidden; its lines stay lines."""
-    lines = text.split("\n")
-    return "\n".join(map(partial(visible, limit=LONGEST), lines))
+    return "\n".join(map(visible_sentence, text.split("\n")))
+
+
+def visible_sentence(text: str) -> str:
+    return visible(text, LONGEST)
 
 
 def flat(groups: Iterable[Iterable]) -> list:
@@ -230,9 +232,12 @@ def columns(span: Span | None, program: Sequence[str]) -> list | None:
     return places
 
 
-def rounded(value: float) -> float:
-    """Return a norm to four digits, as JSON can hold it."""
-    return float(f"{value:.4g}") if math.isfinite(value) else 0
+def bar(named: tuple[str, float]) -> list:
+    """Return the name of a bar and a norm to four digits, as JSON can hold it."""
+    name, size = named
+    if not math.isfinite(size):
+        return [name, 0]
+    return [name, float(f"{size:.4g}")]
 
 
 def tensor(gradient: Gradient) -> list:

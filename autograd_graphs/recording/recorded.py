@@ -56,6 +56,7 @@ def _forget(key: int, gone: weakref.ref[Any]) -> None:
 
 
 def known_of(root: Any) -> Known | None:
+    """Return what is kept of a root; None where its id was that of another, which is gone."""
     known = _TRACES.get(id(root))
     if known is None or known.root() is not root:
         return None
@@ -79,8 +80,11 @@ def ran_already(roots: Sequence[Any], how: Mapping[str, Any], now: Graph) -> Tra
     if not known or known.flags is None or known.flags != flags_of(how) or known.trace.error:
         return None
     trace = known.trace
-    is_same = len(trace.graph.roots) == len(roots) and all(latest(root) is trace for root in roots)
-    return trace if is_same and is_as_left(trace.after, now) else None
+    if len(trace.graph.roots) != len(roots):
+        return None
+    if not all(latest(root) is trace for root in roots) or not is_as_left(trace.after, now):
+        return None
+    return trace
 
 
 def is_as_left(left: Graph, now: Graph) -> bool:

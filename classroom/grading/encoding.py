@@ -30,14 +30,14 @@ def taken(answer, reader=None):
 def _plain(answer):
     """Return an answer as plain values; of a dict also the keys, which some readers want."""
     if isinstance(answer, dict):
-        return {plain(key): plain(value) for key, value in dict.items(answer)}
+        return {plain(key): plain(value) for key, value in answer.items()}
     return opened(answer)
 
 
 def written(value):
     """Return a plain value, a dict of such, a Failed or an Ours as lists and texts for JSON."""
     if isinstance(value, dict):
-        return ["dict", *([written(key), written(part)] for key, part in dict.items(value))]
+        return ["dict", *([written(key), written(part)] for key, part in value.items())]
     if isinstance(value, Failed):
         return ["failed", value.kind, value.text]
     if isinstance(value, Ours):

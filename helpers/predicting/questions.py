@@ -49,7 +49,9 @@ class Question:
 
 def question(name: object) -> Question | None:
     """Return the question with this id, such as "05.q1"; None if there is none."""
-    return every().get(name) if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return None
+    return every().get(name)
 
 
 @cache

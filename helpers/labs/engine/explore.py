@@ -83,8 +83,9 @@ def explore(world: type[World], depth: int) -> StateMap:
     with undisturbed():
         torch.set_default_dtype(torch.float32)
         states = search.run()
-    is_cut = any(len(state.path) == depth for state in states)
-    cut = f"This map ends after {depth} actions." if is_cut else ""
+    cut = ""
+    if any(len(state.path) == depth for state in states):
+        cut = f"This map ends after {depth} actions."
     return StateMap(world.__name__, states, cut)
 
 
@@ -102,8 +103,9 @@ class Search:
         for nr, state in enumerate(self.states):  # the list grows as we go
             outcomes = []
             for action in self.world.actions:
-                is_end = len(state.path) == self.depth
-                to = Outcome(None) if is_end else self.outcome((*state.path, action.name))
+                to = Outcome(None)
+                if len(state.path) < self.depth:
+                    to = self.outcome((*state.path, action.name))
                 outcomes.append((action.name, to))
             self.states[nr] = replace(state, outcomes=tuple(outcomes))
         return tuple(self.states)

@@ -11,18 +11,10 @@ from typing import Any
 import torch
 from torch.autograd.graph import increment_version
 
+from autograd_graphs.looking.nodes import is_custom, leaf_of, next_functions, outputs_of
 from autograd_graphs.looking.saved_tensors import saved, values_held
-from autograd_graphs.looking.torch_private import (
-    is_custom,
-    is_tensor,
-    leaf_of,
-    next_functions,
-    outputs,
-    quietly,
-    read,
-    shape,
-)
-from autograd_graphs.looking.variable_names import is_module
+from autograd_graphs.looking.tensors import read, shape_of
+from autograd_graphs.looking.torch_private import quietly
 from helpers.labs.engine.world import kept_grad
 
 PLAIN = (type(None), bool, int, float, str)
@@ -91,9 +83,9 @@ class Seen:
 
     def thing(self, name: str, thing: Any) -> Any:
         """Return what is bound to a name: a number for a tensor, plain data as it is."""
-        if is_tensor(thing):
+        if torch.is_tensor(thing):
             return "tensor", self.number(thing)
-        if is_module(thing):
+        if isinstance(thing, torch.nn.Module):
             inside = [*thing.named_parameters(), *thing.named_buffers()]
             modes = tuple(part.training for part in thing.modules())
             tensors = tuple((path, self.number(tensor)) for path, tensor in inside)
@@ -108,7 +100,7 @@ class Seen:
         )
 
     def facts(self, thing: Any) -> tuple[Any, ...]:
-        if is_tensor(thing):
+        if torch.is_tensor(thing):
             return self.of_tensor(thing)
         return self.of_node(thing)
 
@@ -116,7 +108,7 @@ class Seen:
         leaf, keeps = read(tensor, "is_leaf"), read(tensor, "retains_grad")
         storage = torch._C.TensorBase.untyped_storage(tensor)
         place = tensor.stride(), tensor.storage_offset()
-        look = (str(tensor.dtype), str(tensor.device), shape(tensor), *place)
+        look = (str(tensor.dtype), str(tensor.device), shape_of(tensor), *place)
         flags = (type(tensor).__name__, tensor.requires_grad, leaf, keeps)
         is_free = tensor.is_inference() or id(tensor) in self._unversioned
         version = tensor.is_inference(), None if is_free else read(tensor, "_version")
@@ -156,19 +148,21 @@ class Seen:
             )
         kept = []
         for name, value in sorted(held.items()):
-            kept.append((name, self.number(value) if is_tensor(value) else repr(value)))
-        made = tuple(outputs(node, lambda *_: ()))
+            kept.append((name, self.number(value) if torch.is_tensor(value) else repr(value)))
+        made = tuple(outputs_of(node, lambda *_: ()))
         return "node", operation, edges, tuple(states), tuple(kept), made
 
     def order(self) -> tuple[int, ...]:
         """Return the nodes in the order in which the engine would take them."""
-        nodes = [nr for nr, thing in enumerate(self.met) if not is_tensor(thing)]
+        nodes = [nr for nr, thing in enumerate(self.met) if not torch.is_tensor(thing)]
         return tuple(sorted(nodes, key=lambda nr: (self.met[nr]._sequence_nr(), nr)))
 
 
 def shared_counters(things: list[Any]) -> tuple[tuple[int, int], ...]:
     """Return the pairs of tensors with one version counter, found by moving each counter once."""
-    tensors = [nr for nr, met in enumerate(things) if is_tensor(met) and not met.is_inference()]
+    tensors = [
+        nr for nr, met in enumerate(things) if torch.is_tensor(met) and not met.is_inference()
+    ]
     pairs = []
     for place, nr in enumerate(tensors):
         before = {other: things[other]._version for other in tensors[place + 1 :]}

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.data import Graph
-from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.text import short_numbers
 from helpers.labs.engine.state_map import Box, Row
 
@@ -138,7 +138,7 @@ class World:
                 boxes[same[0]] = replace(old, names=(*old.names, name))
                 continue
             tensors.append(tensor)
-            box = Box((name,), place=self.place(name))
+            box = Box((name,), place=self.home_of(name))
             if tensor is None:
                 boxes.append(replace(box, why="None" if is_bound else "not bound"))
             else:
@@ -154,7 +154,7 @@ class World:
         """Return the numbers that are drawn as blocks; None where a tensor is told by rows alone."""
         return None
 
-    def place(self, name: str) -> str:
+    def home_of(self, name: str) -> str:
         """Return the name at whose place a tensor stands, and stays when names change."""
         return name
 
