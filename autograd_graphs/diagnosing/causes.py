@@ -29,7 +29,6 @@ from autograd_graphs.diagnosing.detectors import (
     editors,
     lines_that_freed,
     memory_in,
-    nodes_of,
     spoilt_by,
     walked,
 )
@@ -51,16 +50,17 @@ from autograd_graphs.diagnosing.facts import (
     quoted,
     texts_of,
 )
-from autograd_graphs.diagnosing.failed_backward import is_freed, is_held, leaves_of, walk_from
-from autograd_graphs.diagnosing.message_clues import tuple_of
-from autograd_graphs.diagnosing.nans import (
-    before_it,
-    dangerous,
-    first_name,
-    has_nan,
+from autograd_graphs.diagnosing.graph_nodes import (
+    is_freed,
+    is_held,
     kind_of,
-    nan_finding,
+    leaves_of,
+    node_of,
+    nodes_of,
+    walk_from,
 )
+from autograd_graphs.diagnosing.message_clues import tuple_of
+from autograd_graphs.diagnosing.nans import before_it, dangerous, first_name, has_nan, nan_finding
 from autograd_graphs.looking.torch_private import (
     device_name,
     dtype_name,
@@ -157,13 +157,6 @@ def gone_back(past: Past, lines: Sequence[Line]) -> Iterator[tuple[str, torch.Te
             tensor = past.still(dotted(root), line)
             if is_tensor(tensor):
                 yield dotted(root), tensor
-
-
-def node_of(thing: Any) -> Any:
-    """Return the node that made a tensor; None of anything else, or where it cannot be asked."""
-    if not is_tensor(thing) or may_be_stale(thing):
-        return None
-    return read(thing, "grad_fn")
 
 
 def results(facts: Facts) -> Iterator[tuple[str, torch.Tensor, Any]]:

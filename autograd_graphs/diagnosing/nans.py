@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from autograd_graphs.answer_card import code
 from autograd_graphs.diagnosing.catalogue import DANGERS
 from autograd_graphs.diagnosing.dataflow import Event
 from autograd_graphs.diagnosing.facts import Finding, finding
-from autograd_graphs.diagnosing.failed_backward import pairs_in
+from autograd_graphs.diagnosing.graph_nodes import kind_of, pairs_in
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import is_plain, is_tensor, ran_as, read, type_name
@@ -41,11 +40,6 @@ def is_number(thing: Any) -> bool:
 
 def has_nan(thing: Any) -> bool:
     return is_number(thing) and bool(torch.isnan(thing.detach()).any())
-
-
-def kind_of(node: Any) -> str:
-    """Return the name of a node's operation: "Sqrt" of SqrtBackward0."""
-    return re.sub(r"Backward\d*$", "", type_name(node))
 
 
 def dangerous(nodes: Sequence[Any]) -> Any:
