@@ -16,15 +16,7 @@ import torch
 from autograd_graphs.answer_card import code, listed
 from autograd_graphs.data import counted
 from autograd_graphs.diagnosing.catalogue import CUTS, FINDINGS, SAID
-from autograd_graphs.diagnosing.dataflow import (
-    Event,
-    called,
-    dotted,
-    first_given,
-    nodes_in,
-    placed,
-    set_by,
-)
+from autograd_graphs.diagnosing.dataflow import Event, placed
 from autograd_graphs.diagnosing.detectors import (
     editors,
     lines_that_freed,
@@ -32,7 +24,7 @@ from autograd_graphs.diagnosing.detectors import (
     spoilt_by,
     walked,
 )
-from autograd_graphs.diagnosing.earlier_lines import Line, Past, calls_in
+from autograd_graphs.diagnosing.earlier_lines import Line, Past
 from autograd_graphs.diagnosing.errors import frames_of
 from autograd_graphs.diagnosing.facts import (
     Facts,
@@ -42,11 +34,9 @@ from autograd_graphs.diagnosing.facts import (
     calls_of,
     each,
     finding,
-    head,
     in_sources,
     lines_with,
     made_line,
-    names_in,
     quoted,
     texts_of,
 )
@@ -61,6 +51,16 @@ from autograd_graphs.diagnosing.graph_nodes import (
 )
 from autograd_graphs.diagnosing.message_clues import tuple_of
 from autograd_graphs.diagnosing.nans import before_it, dangerous, first_name, has_nan, nan_finding
+from autograd_graphs.diagnosing.syntax import (
+    called,
+    calls_in,
+    dotted,
+    first_given,
+    head,
+    names_in,
+    nodes_in,
+    set_by,
+)
 from autograd_graphs.looking.torch_private import (
     device_name,
     dtype_name,

@@ -12,12 +12,19 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.diagnosing.dataflow import NO_EDITS, called, is_kept, keywords_of, nodes_in
-from autograd_graphs.diagnosing.earlier_lines import Line, Past, calls_in
+from autograd_graphs.diagnosing.earlier_lines import Line, Past
 from autograd_graphs.diagnosing.graph_nodes import (
     is_freed,
     nameless,
     nodes_of,
+)
+from autograd_graphs.diagnosing.syntax import (
+    NO_EDITS,
+    called,
+    calls_in,
+    is_kept,
+    keywords_of,
+    nodes_in,
 )
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.torch_private import is_a, is_tensor, memory_of, read

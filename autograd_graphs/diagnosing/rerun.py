@@ -21,7 +21,6 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from autograd_graphs.diagnosing.catalogue import CUTS, SAID
 from autograd_graphs.diagnosing.causes import found_in, instead_of_edit, read_flag, step_finding
-from autograd_graphs.diagnosing.dataflow import flat, nodes_in, set_by
 from autograd_graphs.diagnosing.detectors import spoilt_by
 from autograd_graphs.diagnosing.errors import cell_of
 from autograd_graphs.diagnosing.facts import (
@@ -37,6 +36,7 @@ from autograd_graphs.diagnosing.facts import (
 from autograd_graphs.diagnosing.failed_backward import perhaps_freed_by
 from autograd_graphs.diagnosing.graph_nodes import is_freed, node_of
 from autograd_graphs.diagnosing.sources import cells_before, cells_in
+from autograd_graphs.diagnosing.syntax import flat, nodes_in, set_by
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.torch_private import (
     is_tensor,

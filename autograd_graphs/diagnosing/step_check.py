@@ -19,15 +19,7 @@ import torch
 
 from autograd_graphs.answer_card import code, listed
 from autograd_graphs.diagnosing.catalogue import CUTS, SAID
-from autograd_graphs.diagnosing.dataflow import (
-    Event,
-    Scope,
-    Values,
-    ids_of,
-    nodes_in,
-    placed,
-    set_by,
-)
+from autograd_graphs.diagnosing.dataflow import Event, Scope, Values, placed
 from autograd_graphs.diagnosing.facts import (
     Finding,
     Spot,
@@ -35,10 +27,8 @@ from autograd_graphs.diagnosing.facts import (
     calls_of,
     each,
     finding,
-    head,
     lines_with,
     made_line,
-    names_in,
     places,
     quoted,
     texts_of,
@@ -53,8 +43,10 @@ from autograd_graphs.diagnosing.graph_nodes import (
     walk_from,
 )
 from autograd_graphs.diagnosing.hidden_hooks import Alive
+from autograd_graphs.diagnosing.live_names import ids_of
 from autograd_graphs.diagnosing.nans import dangerous, first_name, nan_finding
 from autograd_graphs.diagnosing.reach import attributes, is_other_in_eval, parts, reached, spelt
+from autograd_graphs.diagnosing.syntax import head, names_in, nodes_in, set_by
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import (
