@@ -79,3 +79,7 @@ def is_held(node: Any) -> bool:
 
 def nameless(tensor: torch.Tensor) -> tuple[str, ...]:
     return ()
+
+
+def read_flag(thing: Any) -> bool:
+    return is_tensor(thing) and bool(read(thing, "requires_grad"))

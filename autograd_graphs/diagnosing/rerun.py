@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from autograd_graphs.diagnosing.catalogue import CUTS, SAID
-from autograd_graphs.diagnosing.causes import found_in, instead_of_edit, read_flag, step_finding
+from autograd_graphs.diagnosing.causes import found_in
 from autograd_graphs.diagnosing.detectors import spoilt_by
 from autograd_graphs.diagnosing.errors import cell_of
 from autograd_graphs.diagnosing.facts import (
@@ -34,7 +34,8 @@ from autograd_graphs.diagnosing.facts import (
     texts_of,
 )
 from autograd_graphs.diagnosing.failed_backward import perhaps_freed_by
-from autograd_graphs.diagnosing.graph_nodes import is_freed, node_of
+from autograd_graphs.diagnosing.graph_nodes import is_freed, node_of, read_flag
+from autograd_graphs.diagnosing.inplace_edits import instead_of_edit, step_finding
 from autograd_graphs.diagnosing.sources import cells_before, cells_in
 from autograd_graphs.diagnosing.syntax import flat, nodes_in, set_by
 from autograd_graphs.looking.cells import shell_here

@@ -217,3 +217,30 @@ def names_in(tree: ast.AST) -> list[str]:
             if not isinstance(child, ast.stmt):
                 waiting.append(child)
     return list(dict.fromkeys(names))
+
+
+GIVEN = ("gradient", "grad_outputs", "grad_tensors")
+
+
+def started_from(stmt: ast.stmt) -> tuple[str, str]:
+    """Return the names of the tensor that a call goes back from, and of the gradient it is given."""
+    for call in nodes_in(stmt, ast.Call):
+        word, place = called(call), 0
+        if word not in ("backward", "grad"):
+            continue
+        root = getattr(call.func, "value", None)
+        if dotted(call.func).startswith(("torch", "autograd")):
+            root, place = next(iter(call.args), None), {"grad": 2}.get(word, 1)
+        given = None
+        if len(call.args) > place:
+            given = call.args[place]
+        for keyword in call.keywords:
+            if keyword.arg in GIVEN:
+                given = keyword.value
+        return plain_name(root), plain_name(given)
+    return "", ""
+
+
+def plain_name(expr: Any) -> str:
+    """Return an expression that is a name, with dots or without; "" for any other."""
+    return ast.unparse(expr) if isinstance(expr, (ast.Name, ast.Attribute)) else ""
