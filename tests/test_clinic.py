@@ -17,10 +17,10 @@ from clinic_runner import shown
 from autograd_graphs.answer_card import html
 from autograd_graphs.diagnosing import diagnosis
 from autograd_graphs.diagnosing.catalogue import book
-from autograd_graphs.diagnosing.detectors import nodes_of
 from autograd_graphs.diagnosing.diagnosis import _diagnosed
 from autograd_graphs.diagnosing.errors import frames_of
-from autograd_graphs.diagnosing.failed_backward import failed_backward, is_freed, perhaps_freed_by
+from autograd_graphs.diagnosing.failed_backward import failed_backward, perhaps_freed_by
+from autograd_graphs.diagnosing.graph_nodes import is_freed, nodes_of
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.tensors import why_no_graph
 from helpers import diagnose

@@ -6,15 +6,26 @@ Live tensors are looked at: a line is named only where its names still hold the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
 import torch
 
-from autograd_graphs.diagnosing.dataflow import NO_EDITS, called, is_kept, keywords_of, nodes_in
-from autograd_graphs.diagnosing.earlier_lines import Line, Past, calls_in
-from autograd_graphs.diagnosing.failed_backward import is_freed, met_nodes, nameless, walk_from
+from autograd_graphs.diagnosing.earlier_lines import Line, Past
+from autograd_graphs.diagnosing.graph_nodes import (
+    is_freed,
+    nameless,
+    nodes_of,
+)
+from autograd_graphs.diagnosing.syntax import (
+    NO_EDITS,
+    called,
+    calls_in,
+    is_kept,
+    keywords_of,
+    nodes_in,
+)
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.tensors import memory_of, read
 
@@ -116,10 +127,6 @@ def memory_in(thing: Any) -> set[int]:
             things += group.get("params", ())
     known = filter(None, map(memory_of, filter(torch.is_tensor, things)))
     return {address for address, _ in known}
-
-
-def nodes_of(tensors: Iterable[torch.Tensor]) -> list[Any]:
-    return met_nodes(walk_from(tensors))
 
 
 def lines_that_freed(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bool]:

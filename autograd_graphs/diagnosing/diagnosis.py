@@ -87,6 +87,8 @@ def _checked(model: object, loss: object, optimizer: object) -> Card:
     lines += figures
     if loss is None:
         lines.append(SAID["no_loss"])
+    if optimizer is not None and not findings:
+        lines.append(SAID["rounds"])
     return _card(look, word, "", lines)
 
 

@@ -6,6 +6,7 @@ No tensor is kept. What is noted about a node lies in its `metadata` and goes wi
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -19,13 +20,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from autograd_graphs.diagnosing.catalogue import CUTS, SAID
-from autograd_graphs.diagnosing.causes import (
-    found_in,
-    instead_of_edit,
-    node_of,
-    read_flag,
-    step_finding,
-)
+from autograd_graphs.diagnosing.causes import found_in
 from autograd_graphs.diagnosing.detectors import spoilt_by
 from autograd_graphs.diagnosing.errors import cell_of
 from autograd_graphs.diagnosing.facts import (
@@ -38,9 +33,11 @@ from autograd_graphs.diagnosing.facts import (
     spot_in,
     texts_of,
 )
-from autograd_graphs.diagnosing.failed_backward import is_freed, perhaps_freed_by
-from autograd_graphs.diagnosing.loop_source import made_in, names_read
+from autograd_graphs.diagnosing.failed_backward import perhaps_freed_by
+from autograd_graphs.diagnosing.graph_nodes import is_freed, node_of, read_flag
+from autograd_graphs.diagnosing.inplace_edits import instead_of_edit, step_finding
 from autograd_graphs.diagnosing.sources import cells_before, cells_in
+from autograd_graphs.diagnosing.syntax import flat, nodes_in, set_by
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.tensors import memory_of, read
 from autograd_graphs.looking.users_line import users_frame
@@ -211,6 +208,17 @@ def cells_to_run(error: BaseException | None) -> list[int]:
     results = {name for name in names if node_of(space.get(name)) is not None}
     makers = [place.cell for place in before if results & made_in(place.text.tree)]
     return [*makers[-1:], number]
+
+
+def made_in(tree: ast.Module) -> set[str]:
+    return {name for stmt, _ in flat(tree.body) for name in set_by(stmt)}
+
+
+def names_read(tree: ast.AST) -> set[str]:
+    """Return the names that a program needs from before it."""
+    names = nodes_in(tree, ast.Name)
+    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return {node.id for node in names if isinstance(node.ctx, ast.Load)} - made
 
 
 def cells(numbers: list[int]) -> str:

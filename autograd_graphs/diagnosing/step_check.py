@@ -19,15 +19,7 @@ import torch
 
 from autograd_graphs.answer_card import code, listed
 from autograd_graphs.diagnosing.catalogue import CUTS, SAID
-from autograd_graphs.diagnosing.dataflow import (
-    Event,
-    Scope,
-    Values,
-    ids_of,
-    nodes_in,
-    placed,
-    set_by,
-)
+from autograd_graphs.diagnosing.dataflow import Event, Scope, Values, placed
 from autograd_graphs.diagnosing.facts import (
     Finding,
     Spot,
@@ -35,15 +27,15 @@ from autograd_graphs.diagnosing.facts import (
     calls_of,
     each,
     finding,
-    head,
     lines_with,
     made_line,
-    names_in,
     places,
     quoted,
     texts_of,
 )
-from autograd_graphs.diagnosing.failed_backward import (
+from autograd_graphs.diagnosing.graph_nodes import (
+    is_mean,
+    kind_of,
     leaves_of,
     met_nodes,
     pairs_in,
@@ -51,9 +43,10 @@ from autograd_graphs.diagnosing.failed_backward import (
     walk_from,
 )
 from autograd_graphs.diagnosing.hidden_hooks import Alive
-from autograd_graphs.diagnosing.loop_source import in_rounds
-from autograd_graphs.diagnosing.nans import dangerous, first_name, kind_of, nan_finding
+from autograd_graphs.diagnosing.live_names import ids_of
+from autograd_graphs.diagnosing.nans import dangerous, first_name, nan_finding
 from autograd_graphs.diagnosing.reach import attributes, is_other_in_eval, parts, reached, spelt
+from autograd_graphs.diagnosing.syntax import head, names_in, nodes_in, set_by
 from autograd_graphs.looking.nodes import is_custom
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
@@ -64,8 +57,6 @@ from autograd_graphs.text import in_one_line
 
 HUGE = 1e4  # a gradient whose norm is this many times that of its weight is told
 MOST_GRADIENTS = 50_000_000  # elements
-MEANS = {"Mean", "MseLoss", "L1Loss", "NllLoss", "SmoothL1Loss", "HuberLoss"}
-MEANS |= {"BinaryCrossEntropyWithLogits", "BinaryCrossEntropy"}
 OF_LOSS = {
     "Sub": {"Sub", "sub"},
     "L1Loss": {"l1_loss", "L1Loss"},
@@ -593,9 +584,7 @@ def mean_twice(health: Health) -> Iterator[Finding]:
     if not divided:
         return
     for node, mean in pairs_in(health.walk):
-        reduction = getattr(mean, "_saved_reduction", 1)  # 1 is the mean
-        is_mean = kind_of(mean) in MEANS and reduction == 1
-        if is_mean and kind_of(node) == "Div" and is_count(values_held(node).get("other")):
+        if is_mean(mean) and kind_of(node) == "Div" and is_count(values_held(node).get("other")):
             yield finding("mean_twice", texts_of(divided)[:2])
             return
 
@@ -690,36 +679,9 @@ def hooked(health: Health) -> Iterator[Finding]:
                 yield finding("hooks_pile_up", lines, name=name, most=most)
 
 
-def kept_graphs(health: Health) -> Iterator[Finding]:
-    """Tensors besides those of the loss to which each round of a loop adds."""
-    kept: dict[str, list[str]] = {}
-    for habit in in_rounds(health):
-        if habit.kind == "kept":
-            kept.setdefault(habit.name, []).append(habit.line)
-    own = set(map(id, health.nodes))
-    for base, lines in kept.items():
-        names = []
-        for name, tensor in health.names:
-            node = read(tensor, "grad_fn")
-            if name.partition("[")[0] == base and node is not None and id(node) not in own:
-                names.append(name)
-        if names == [base]:
-            yield finding("summed", lines[:1], name=base)
-        elif names:
-            count = each(names, "a tensor", f"{len(names)} tensors")
-            yield finding("kept_graphs", lines[:2], names, name=base, count=count)
-
-
-def in_loops(health: Health) -> Iterator[Finding]:
-    for habit in in_rounds(health):
-        if habit.kind != "kept":
-            yield finding(habit.kind, [habit.line], name=habit.name)
-
-
 OF_GRAPH = (cut_off, raised, not_finite, zeros, large, broadcast, mean_twice)
 OF_GRAPH += (normalized_twice, target_with_graph, stepped_copy)
-OF_STATE = (plain_attributes, not_held, strange_flags, unused, modes, hooked, kept_graphs)
-OF_STATE += (in_loops,)
+OF_STATE = (plain_attributes, not_held, strange_flags, unused, modes, hooked)
 
 
 def summary(health: Health) -> list[str]:

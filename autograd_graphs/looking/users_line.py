@@ -35,6 +35,12 @@ class UsersLine(NamedTuple):
             return ""
         return visible(lines[self.number - 1].strip(), LONGEST)
 
+    @property
+    def indent(self) -> int:
+        """Return how far it is indented."""
+        lines = lines_of(self.filename)[: self.number]
+        return len(lines[-1]) - len(lines[-1].lstrip()) if lines else 0
+
     def __str__(self) -> str:
         cell = cell_number(self.filename)
         if cell:

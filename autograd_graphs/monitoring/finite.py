@@ -14,8 +14,8 @@ import torch
 
 from autograd_graphs.answer_card import listed
 from autograd_graphs.diagnosing.catalogue import DANGERS, Danger
-from autograd_graphs.diagnosing.failed_backward import met_nodes, walk_from
-from autograd_graphs.diagnosing.nans import dangerous, kind_of
+from autograd_graphs.diagnosing.graph_nodes import kind_of, met_nodes, walk_from
+from autograd_graphs.diagnosing.nans import dangerous
 from autograd_graphs.looking.tensors import is_plain, read
 from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.users_line import UsersLine, line_like
@@ -98,7 +98,7 @@ class Finite:
             self._note("loss not finite", self._loss[0], account, **self._loss[1])
         elif bad:
             words = {"what": what(bad.values()), "names": listed(bad)}
-            self._note("gradient not finite", account.filled, account, **words)
+            self._note("gradient not finite", account.filled.line, account, **words)
 
     def _note_weights(self) -> bool:
         """Tell of weights that the step before has spoilt, or that were so from the start."""
