@@ -9,7 +9,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from course.publishing.round_text import SUMMARY, Question, Reason, question, reason
+from helpers.predicting.round_text import SUMMARY, Question, Reason, question, reason
 from notebook_rules.lesson import Cell
 
 BEGINS = ("question", "lab")
