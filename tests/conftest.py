@@ -74,7 +74,7 @@ SLOW = (
     ("test_again", ""),
     ("test_clinic_programs", ""),
     ("test_quantities", ""),
-    ("test_questions", "test_the_package"),
+    ("test_questions", "test_what_is_stored"),
     ("test_slide_drawings", ""),
     ("test_letters", "test_every_wrong_answer"),
     ("test_review", "test_a_month"),

@@ -55,7 +55,7 @@ for place, _, names in os.walk("/"):
     if place.startswith(("/proc", "/usr", sys.prefix, sys.base_prefix)):
         continue
     found += [os.path.join(place, name) for name in names]
-secret = re.compile(r"lesson_\\d\\d|gradebook|\\.ipynb|questions/|nbgrader|verdict_of|answers/")
+secret = re.compile(r"lesson_\\d\\d|gradebook|\\.ipynb|questions\\.json|nbgrader|verdict_of|answers/")
 known = [name for name in found if secret.search(name)]
 known += [type(one).__name__ for one in gc.get_objects() if type(one).__name__ in ("Exercise", "Misconception")]
 known += [name for name in sys.modules if "lesson_" in name]

@@ -14,11 +14,11 @@ from helpers.predicting import questions
 from helpers.predicting.again import Recall
 from helpers.predicting.attempting import attempt
 from helpers.predicting.due import due
+from helpers.predicting.from_notebook import digest
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.overview import progress
 from helpers.predicting.prediction import NO_DRAFT, answer_of, asked_of, predict
 from helpers.predicting.questions import question
-from helpers.predicting.ran import digest
 from helpers.progress_file import change, kept
 
 DATA = {

@@ -12,7 +12,6 @@ from nbformat import NotebookNode
 from course.publishing import durations, notes
 from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
 from course.publishing.cell_roles import ENDS
-from course.publishing.round_text import FENCE, TABLE, Reason, question, reason
 from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
 from course.publishing.slides import Flow, Lab, Opening, Recap, Result, Round, Slide, Table
@@ -21,6 +20,7 @@ from helpers.predicting.kinds import lines_of, names
 from helpers.predicting.programs import cured
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
+from helpers.predicting.round_text import FENCE, TABLE, Reason, question, reason
 
 NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)

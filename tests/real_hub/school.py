@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
-from benchmarks.classroom import processes
+from real_hub import processes
 
 ROOT = Path(__file__).resolve().parents[2]
 OPEN = "/srv"  # every user can pass; systemd gives each student's server a /tmp of its own
