@@ -48,20 +48,21 @@ def likened(text: str, reader: Reader, seen: tuple, truth: tuple) -> str:
     """Return what is said of the first mistake that does what was seen; "" where none does.
 
     Where none does all of it, one will do that ends in the same errors in the same cases, or that gets
-    the first part wrong which is wrong, and in the same way.
+    the first part wrong which is wrong, and in the same way; and then two mistakes together.
     """
     found = mistakes(text, reader.cases)
     single = [mistake for mistake in found if mistake.kind != "double"]
-    if all(isinstance(case, Failed) for case in seen):
-        found = single  # the first of two raises, whatever the other is
-    message = _in_all(found, reader, seen, truth)
+    double = [mistake for mistake in found if mistake.kind == "double"]
+    message = _in_all(single, reader, seen, truth)
     if message:
         return message
     for mistake in single:
         did = [mistake.does(reader, case) for case in range(len(seen))]
         if _same_errors(did, seen) or _same_part(did, seen, truth):
             return mistake.message
-    return ""
+    if all(isinstance(case, Failed) for case in seen):
+        return ""  # the first of two raises, whatever the other is
+    return _in_all(double, reader, seen, truth)
 
 
 def _in_all(found: list[Mistake], reader: Reader, seen: tuple, truth: tuple) -> str:
