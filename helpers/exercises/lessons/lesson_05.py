@@ -465,6 +465,8 @@ _CHECKED = (
     ),
     ("x = torch.tensor([@, 1.0])", "lambda x: 2 * x[0] + (x[1] - x[0]).detach()", "x"),
     ("x = torch.tensor([@])", "lambda x: (x**2 + 0.02 * x.detach() ** 2).sum()", "x"),
+    ("x = torch.tensor([@, 1.0])", "lambda x: (2 * x.detach() ** 2 - x**2).sum()", "x"),
+    ("x = torch.tensor([@, 1.0])", "lambda x: x[0] ** 2 + x[1].detach() ** 2", "x"),
 )
 
 

@@ -424,12 +424,17 @@ CULPRIT = Exercise(
 
 
 def _metered(run: Callable, model: nn.Module) -> tuple[Callable, nn.Module]:
-    """Let a model know the gradients that its loss sends."""
-    loss = run()
+    """Let a model know the gradients that its loss sends, and how often its forward runs."""
+    loss, runs = run(), []
     weights = [tensor for tensor in model.parameters() if tensor.requires_grad]
     sent = _grad(loss, weights) if loss.requires_grad else ()
-    model.given = [readable(tensor) for tensor in sent], weights
-    return run, model
+    model.given = [readable(tensor) for tensor in sent], weights, runs
+
+    def counted() -> torch.Tensor:
+        runs.append(1)
+        return run()
+
+    return counted, model
 
 
 def _runs(rows: int, width: int) -> tuple:
@@ -454,7 +459,7 @@ def _runs(rows: int, width: int) -> tuple:
 
 
 def _measured(returned: object, run: Callable, model: nn.Module) -> list[object]:
-    sent, weights = model.given
+    sent, weights, runs = model.given
     filled = any(tensor.grad is not None for tensor in model.parameters())
     after = "filled" if filled else "empty"
     if (
@@ -462,13 +467,13 @@ def _measured(returned: object, run: Callable, model: nn.Module) -> list[object]
         or len(returned) != 2
         or not isinstance(returned[0], torch.Tensor)
     ):
-        return ["not a loss and a number", readable(returned), "", after]
+        return ["not a loss and a number", readable(returned), "", after, len(runs)]
     loss, count = returned
     again = guarded(lambda: [readable(tensor) for tensor in _grad(loss, weights)]) if sent else []
     if isinstance(again, Failed):
         again = "an error" if loss.requires_grad else "nothing: it has no graph"
     backward = "right gradients" if again == sent else again
-    return [readable(count), readable(loss), backward, after]
+    return [readable(count), readable(loss), backward, after, len(runs)]
 
 
 _METER = """
@@ -498,7 +503,13 @@ METER = Exercise(
     reader=function(
         *_runs(4, 3),
         observe=_measured,
-        promises=("the bytes", "the loss", "backward from it gives", "`.grad` of the model is"),
+        promises=(
+            "the bytes",
+            "the loss",
+            "backward from it gives",
+            "`.grad` of the model is",
+            "runs of the forward",
+        ),
     ),
     right="That is a memory meter: with it you see what a layer, a longer batch or half precision costs.",
     principle="count the memory of each tensor that a node saves: once, whole, and not that of the parameters.",
