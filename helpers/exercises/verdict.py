@@ -98,7 +98,7 @@ def judge_reading(exercise: Exercise, reading: object) -> Verdict:
     if message:
         return Verdict("known", message, seen=reading)
     wrong = len(truth)
-    if isinstance(reading, tuple) and len(reading) == len(truth):
+    if _has_each_case(trial):
         wrong = len(guarded(_wrong_cases, trial))
     text = f"I ran your function on {counted(len(truth), 'case')}. {wrong} went wrong."
     return Verdict("unknown", text, seen=reading)
@@ -175,10 +175,15 @@ def _named(trial: _Trial) -> str:
 def _mistake(search: Callable, trial: _Trial) -> str:
     """Say which line of the reference is missing or wrong; "" where that is not known."""
     exercise = trial.exercise
-    if not exercise.reference or trial.reading is _UNREAD:
+    if not exercise.reference or trial.reading is _UNREAD or not _has_each_case(trial):
         return ""
     said = guarded(search, exercise.reference, exercise.reader, trial.reading, trial.truth)
     return "" if isinstance(said, Failed) else said
+
+
+def _has_each_case(trial: _Trial) -> bool:
+    """Tell whether a reading is as long as it should be: from a sandbox comes anything."""
+    return isinstance(trial.reading, tuple) and len(trial.reading) == len(trial.truth)
 
 
 def _of_quantities(trial: _Trial) -> str:
