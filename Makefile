@@ -9,7 +9,7 @@ PROXY := build/class/.ready
 STUDENT := $(VENV)/.students-ready
 DEV := $(VENV)/.dev-ready
 PIP := "$(PY)" -m pip install --quiet --disable-pip-version-check -c constraints.txt
-OURS := --no-deps --no-build-isolation -e .
+OURS := --no-deps --no-build-isolation -e ./autograd_graphs -e .
 IPYTHON := build/ipython
 PACKAGES := $(CURDIR)/build/grading/packages
 WITH_GRADING := mkdir -p $(IPYTHON) && PYTHONPATH="$(PACKAGES)" IPYTHONDIR="$(CURDIR)/$(IPYTHON)"
@@ -77,10 +77,10 @@ test: $(DEV)  ## lint, tests, browsers, every output of every notebook: before a
 quick: $(DEV)  ## lint and the tests that take no notebook, browser or long run, for people at work
 	@$(MAKE) --no-print-directory --keep-going lint unit ONLY="$(QUICK)"
 
-check: $(DEV)  ## one lesson: lint, rules, sentences, exercises, every output (N=03)
+check: $(DEV)  ## one lesson: lint, rules, exercises, claims, every output (N=03)
 	@$(if $(N),,echo 'Say which lesson: make check N=03' >&2; exit 2)
 	@"$(PY)" -m ruff check --quiet $(NOTEBOOKS) && "$(PY)" -m ruff format --check --quiet $(NOTEBOOKS)
-	@$(PYTEST) -q -n 2 --dist load -k "$(N)" tests/test_said_$(N).py tests/test_notebooks.py tests/test_exercises.py
+	@$(PYTEST) -q -n 2 --dist load -k "$(N)" $(wildcard tests/test_said_$(N).py) tests/test_notebooks.py tests/test_exercises.py
 	@$(PYTEST) -q $(PATCH) $(NBVAL) $(NOTEBOOKS)
 
 thorough: $(DEV)  ## what make test leaves out: stress, sandboxes, other versions, hostile input, the rest of the lessons in a browser
@@ -104,7 +104,7 @@ sandbox-ready:
 refresh: $(DEV)  ## re-run and normalise the notebooks (N=03 for one of them)
 	@mkdir -p $(IPYTHON) && IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" tests/refresh.py $(N)
 
-rounds: $(DEV)  ## how the lessons stand: letters, sizes, minutes, complaints (N=05)
+rounds: $(DEV)  ## how the lessons stand: rounds, minutes, complaints (N=05)
 	@PYTHONPATH=tests "$(PY)" -m notebook_rules $(N)
 
 record-gpu: $(DEV)  ## on a machine with a GPU: record what the GPU cells of lesson 10 say there
@@ -174,7 +174,7 @@ $(PROXY): $(PY)
 	@npm install --silent --no-fund --no-audit --prefix build/class configurable-http-proxy@5.3.0
 	@touch $@
 
-$(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml
+$(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml autograd_graphs/pyproject.toml
 	@rm -f $(DEV)
 	@"$(PY)" -m pip --version >/dev/null 2>&1 || "$(PY)" -m ensurepip >/dev/null
 	@echo 'Installing what the lessons need (once; torch is large) ...'

@@ -17,7 +17,6 @@ from autograd_graphs.drawing.layout import NoLayout
 from autograd_graphs.drawing.svg import html, svg
 from autograd_graphs.large.fold import demand_names, fold, fold_and_tell
 from autograd_graphs.looking.snapshot import Given, demand_tensor, snapshot
-from autograd_graphs.looking.torch_private import type_name
 from autograd_graphs.playing.animate import explored
 from autograd_graphs.recording.recorded import latest
 from autograd_graphs.recording.trace import Trace
@@ -141,7 +140,7 @@ def demand_color(color: object) -> str | None:
     """Return `color`. Raises ValueError, with the choices, for one that there is not."""
     if color is None or (type(color) is str and color == "grad"):
         return color
-    given = repr(visible(color, LONGEST_COLOR)) if type(color) is str else type_name(color)
+    given = repr(visible(color, LONGEST_COLOR)) if type(color) is str else type(color).__name__
     raise ValueError(
         f"color is {given}. Pass color='grad' to see the gradients of a recorded backward, or "
         "leave it out."
@@ -201,7 +200,7 @@ def shape(graph: Graph) -> tuple[object, ...]:
 def demand_words(alt: object) -> str | None:
     """Return `alt`, cut to a paragraph. Raises TypeError for anything but text."""
     if alt is not None and type(alt) is not str:
-        raise TypeError(f"alt is {type_name(alt)}. Pass a sentence that says what to notice.")
+        raise TypeError(f"alt is {type(alt).__name__}. Pass a sentence that says what to notice.")
     return alt and visible(alt, LONGEST_ALT)
 
 

@@ -19,7 +19,7 @@ from autograd_graphs.drawing.display_list import Drawing, Mark, Pen
 from autograd_graphs.drawing.layout import MOST_WORK, place, work
 from autograd_graphs.drawing.palette import SMALL, TITLE
 from autograd_graphs.looking.snapshot import Walk, snapshot
-from autograd_graphs.looking.torch_private import quietly, type_name
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.picture import Picture, picture
 from autograd_graphs.text import visible, width
 
@@ -86,7 +86,7 @@ def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
 
             drawn = make_dot(tensor, params=leaf_names(tensor, graph))
     except Exception as error:
-        return TheirGraph((), (), f"torchviz raised {type_name(error)}.")
+        return TheirGraph((), (), f"torchviz raised {type(error).__name__}.")
     number = {name: nr for nr, name in enumerate(drawn.boxes)}
     pairs = [(number[tail], number[head]) for tail, head in drawn.arrows]
     if work(len(drawn.boxes), pairs) > MOST_WORK:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from course.publishing import chromium, worksheets
 from course.publishing.deck import html_of, slides_in
+from course.publishing.notebook_file import NoSlides, Unpublishable, notebooks_in, read, reason
 from course.publishing.printing import Printer
-from course.publishing.source import NoSlides, Unpublishable, notebooks_in, read, reason
 
 KINDS = ("questions", "answers")
 ASKS = 'class="round"'  # in a deck: a slide that asks something

@@ -1,25 +1,26 @@
-"""What the lessons import: pictures and players of `autograd_graphs`, guesses, exercises and labs.
+"""What the lessons import: pictures, players and diagnoses of `autograd_graphs`, which learns here
+where our lessons are; guesses, exercises and labs.
 
 What few lessons need is imported when asked for.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograd_graphs import Picture, module_calls, record, show, snapshot
+from autograd_graphs.diagnosing.course_links import Course, taught_by
+from autograd_graphs.looking.users_line import add_library
 from autograd_graphs.playing.guesses import keep_with
 from helpers.exercises import again, check, expect_error, hint, solution
+from helpers.lessons import notebook
 from helpers.plots import plot
 from helpers.predicting.player_guesses import keep
 from helpers.short_tracebacks import install
 
 if TYPE_CHECKING:
-    from autograd_graphs.stepping import step_through
-    from autograd_graphs.torchviz_view import beside_torchviz
+    from autograd_graphs import beside_torchviz, diagnose, find, step_through, watch, watching
     from helpers import labs
-    from helpers.clinic.finding import find
-    from helpers.clinic.report import diagnose
-    from helpers.own_loop.watcher import watch, watching
     from helpers.predicting.attempting import attempt
     from helpers.predicting.overview import progress
     from helpers.predicting.prediction import draw, explain, find_line, order, predict
@@ -60,11 +61,11 @@ __all__ = [
 
 _LATER = {  # players and predictions bring ipywidgets, which takes longer than all of ours
     "attempt": "helpers.predicting.attempting",
-    "beside_torchviz": "autograd_graphs.torchviz_view",
-    "diagnose": "helpers.clinic.report",
+    "beside_torchviz": "autograd_graphs",
+    "diagnose": "autograd_graphs",
     "draw": "helpers.predicting.prediction",
     "explain": "helpers.predicting.prediction",
-    "find": "helpers.clinic.finding",
+    "find": "autograd_graphs",
     "find_line": "helpers.predicting.prediction",
     "labs": "helpers.labs",
     "mended": "helpers.predicting.settling",
@@ -73,11 +74,13 @@ _LATER = {  # players and predictions bring ipywidgets, which takes longer than 
     "progress": "helpers.predicting.overview",
     "review": "helpers.predicting.reviewing",
     "run_order": "helpers.predicting.settling",
-    "step_through": "autograd_graphs.stepping",
-    "watch": "helpers.own_loop.watcher",
-    "watching": "helpers.own_loop.watcher",
+    "step_through": "autograd_graphs",
+    "watch": "autograd_graphs",
+    "watching": "autograd_graphs",
 }
 
+add_library(Path(__file__).parent)
+taught_by(Course(notebook, "glossary.ipynb", "clinic.ipynb"))
 keep_with(keep)
 install()
 

@@ -46,6 +46,11 @@ def listings() -> dict[str, Listing]:
     return table
 
 
+def notebook(number: str) -> str:
+    """Return the address of a lesson's notebook, as seen from another one."""
+    return listings()[number].link
+
+
 def arrows() -> list[tuple[str, str]]:
     """Return which lesson leads to which, without arrows that others already say in two steps."""
     lessons = listings()

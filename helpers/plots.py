@@ -9,7 +9,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from autograd_graphs.drawing.svg import safe
-from autograd_graphs.looking.torch_private import type_name
 from autograd_graphs.text import short_number, visible
 
 if TYPE_CHECKING:  # matplotlib takes half a second: only lessons that plot import it
@@ -54,7 +53,8 @@ def plot(figure: Figure, *, alt: str | None = None) -> Plot:
     made_by = sys.modules.get("matplotlib.figure")
     if made_by is None or not issubclass(type(figure), made_by.Figure):
         raise TypeError(
-            f"This is a {type_name(figure)}. Give plot() the figure: figure, axes = plt.subplots()."
+            f"This is a {type(figure).__name__}. "
+            "Give plot() the figure: figure, axes = plt.subplots()."
         )
     if alt is None:
         alt = words(figure)

@@ -10,9 +10,8 @@ from functools import partial
 
 from IPython.display import display
 
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import guarded
+from autograd_graphs.guard import guarded
+from autograd_graphs.plain_values import describe
 from helpers.exercises.reading import choice
 from helpers.predicting.again import Again
 from helpers.predicting.kinds import KEY
@@ -56,7 +55,7 @@ def _letters(call: str, unnamed: tuple, guesses: dict[str, object]) -> tuple[dic
     letters = {}
     for name in filter(NAME.fullmatch, guesses):
         letters[name] = guarded(choice(*LETTERS).read, guesses[name])
-    good = {name: letter for name, letter in letters.items() if is_a(letter, str)}
+    good = {name: letter for name, letter in letters.items() if isinstance(letter, str)}
     unread = [name for name in letters if name not in good and guesses[name] is not ...]
     for name in unread:
         given = f"{name}: I was given {describe(guesses[name])}."

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from autograd_graphs.looking.cells import shell_here
-from helpers.users_line import is_users
+from autograd_graphs.looking.users_line import is_users
 
 LEFT_OUT = "    [... {} inside libraries: %tb shows them]\n"
 

@@ -13,7 +13,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from helpers.clinic import heard
+from autograd_graphs.diagnosing import warnings_heard as heard
 
 IN_MEMORY = Config({"HistoryManager": {"hist_file": ":memory:"}})
 HERE = Path(__file__).parent / "clinic_programs"

@@ -26,6 +26,11 @@ COURSE = {
     "pyproject.toml": '[project]\nname = "graphs"\nversion = "1"\n'
     '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
     "backend.py": BACKEND,
+    "autograd_graphs/pyproject.toml": '[project]\nname = "library"\nversion = "1"\n'
+    '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+    "autograd_graphs/backend.py": BACKEND.replace("graphs-1", "library-1").replace(
+        "Name: graphs", "Name: library"
+    ),
     "helpers/__init__.py": "",
     "course/__init__.py": "",
     "course/lab_settings.py": "",

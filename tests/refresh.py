@@ -25,7 +25,9 @@ from notebook_rules.duration import count_minutes
 from notebook_rules.lesson import Lesson
 from slide_programs import store_graphs
 
+from course.workspace import is_claim
 from helpers import progress_file
+from helpers.predicting.player_guesses import SESSION
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 
@@ -65,7 +67,7 @@ def refresh(path):
             asks_otherwise = questions.write(Lesson(path.name, stored_text(notebook)))
             count_minutes(path.name, notebook)
             store_graphs(Lesson(path.name, stored_text(notebook)), notebook)
-        after = stored_text(executed(notebook, path.parent))
+        after = stored_text(executed(notebook, path))
     except (CannotBeAsked, CannotBeDrawn) as error:
         print(f"{path.name}: NOT refreshed.\n{error}", file=sys.stderr)
         return 1
@@ -79,15 +81,26 @@ def refresh(path):
     return 0
 
 
-def executed(notebook, folder):
-    """Return `notebook` after running every cell in a fresh kernel, in `folder`."""
+class Client(NotebookClient):
+    """Runs claims without a number of their own: the counts are those of a student's copy."""
+
+    async def async_execute_cell(self, cell, cell_index, execution_count=None, store_history=True):
+        counts = not is_claim(cell)
+        made = await super().async_execute_cell(cell, cell_index, execution_count, counts)
+        self.code_cells_executed -= not counts
+        return made
+
+
+def executed(notebook, path):
+    """Return `notebook` after running every cell in a fresh kernel, as the file at `path`."""
     notebook.metadata.pop("widgets", None)
     specs = NbvalKernelspecManager()
     kernel = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=specs)
-    how = {"timeout": 60, "record_timing": False, "resources": {"metadata": {"path": str(folder)}}}
-    client = NotebookClient(notebook, km=kernel, **how)
+    resources = {"metadata": {"path": str(path.parent)}}
+    how = {"timeout": 60, "record_timing": False, "resources": resources}
+    client = Client(notebook, km=kernel, **how)
     with tempfile.TemporaryDirectory() as progress:  # nothing was guessed yet, whoever runs this
-        env = os.environ | {progress_file.FOLDER: progress}
+        env = os.environ | {progress_file.FOLDER: progress, SESSION: str(path)}
         # the kernel's own chatter is no output
         return client.execute(cleanup_kc=True, stderr=subprocess.DEVNULL, env=env)
 

@@ -5,7 +5,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from helpers.clinic.catalogue import book
+from autograd_graphs.diagnosing.catalogue import book
 from helpers.exercises.exercise import find
 from helpers.predicting.questions import question
 

@@ -15,8 +15,8 @@ from computed import CannotBeAsked
 from questions import path_of
 
 from autograd_graphs.stored import written
+from course.publishing.cell_roles import ENDS
 from course.publishing.lesson_slides import CHECKED, WIDEST
-from course.publishing.rounds import ENDS
 from helpers.exercises.exercise import find
 from helpers.predicting.programs import cured, in_this_order, ran, undisturbed
 

@@ -9,10 +9,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from test_palette import contrast
 
-from autograd_graphs.untrusted.messages import first_sentence
-from course.publishing.inert import inert
-from helpers import check, diagnose, expect_error, hint
-from helpers.answers import (
+from autograd_graphs.answer_card import (
     AMBER,
     COLUMNS,
     GREEN,
@@ -25,6 +22,9 @@ from helpers.answers import (
     rows,
     strip_marks,
 )
+from autograd_graphs.text import first_sentence
+from course.publishing.inert import inert
+from helpers import check, diagnose, expect_error, hint
 from helpers.exercises import checking
 from helpers.exercises import exercise as registry
 

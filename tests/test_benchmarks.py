@@ -14,7 +14,8 @@ HEAVY = (
     "IPython", "anywidget", "ipywidgets", "matplotlib", "nbconvert", "tomllib", "yaml",
 )  # fmt: skip
 LATER = (
-    "helpers.clinic.finding", "helpers.clinic.report", "helpers.labs", "helpers.own_loop.watcher",
+    "autograd_graphs.diagnosing.diagnosis", "autograd_graphs.diagnosing.finding",
+    "autograd_graphs.monitoring.watcher", "helpers.labs",
     "autograd_graphs.playing.player", "autograd_graphs.stepping",
 )  # fmt: skip
 

@@ -9,8 +9,8 @@ import torch
 from clinic_runner import answer, programs, shown, verdict
 from torch import nn
 
+from autograd_graphs.diagnosing.warnings_heard import last_warning
 from helpers import diagnose
-from helpers.clinic.heard import last_warning
 
 CLEAR = "import sys, traceback\ntraceback.clear_frames(sys.last_value.__traceback__)"
 

@@ -8,8 +8,7 @@ import pytest
 import torch
 from notebook_rules.exercises import GONE, OLD, in_order
 
-from autograd_graphs.untrusted.describe import describe, show
-from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.plain_values import describe, show
 from helpers import check, hint, solution
 from helpers.exercises import checking
 from helpers.exercises import exercise as registry
@@ -36,10 +35,10 @@ def answer_texts(exercise: Exercise) -> list[str]:
     if exercise.reader.cases:
         return []
     truth = exercise.reader.read(exercise.truth())
-    if is_a(truth, float):
+    if isinstance(truth, float):
         texts = {f"{truth:g}", str(truth), f"{truth:.6g}"}
         return [rf"(?<![\w.]){re.escape(text)}(?![\w]|\.\d)" for text in texts]
-    return [re.escape(show(truth))] if is_a(truth, tuple) else []
+    return [re.escape(show(truth))] if isinstance(truth, tuple) else []
 
 
 @every_lesson
@@ -68,7 +67,7 @@ def test_a_solution_passes_each_time_and_is_printed_as_it_is_run(lesson, capsys)
 def test_a_misconception_that_a_program_stands_for_is_named_and_no_other(lesson, capsys):
     for exercise in registry.exercises(lesson):
         for idea in exercise.misconceptions:
-            if is_a(idea.when, Like):
+            if isinstance(idea.when, Like):
                 check(exercise.id, run(idea.when.code))
                 first, *case = capsys.readouterr().out.splitlines()
                 assert first == f"{exercise.id} ✗ {idea.message}"

@@ -15,7 +15,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograd_graphs.untrusted.sandbox import guarded
+from autograd_graphs.guard import guarded
 from helpers import check, hint, solution
 from helpers.exercises import exercise as registry
 from helpers.exercises.exercise import Exercise

@@ -12,8 +12,7 @@ import numpy
 import pytest
 import torch
 
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, plain
+from autograd_graphs.plain_values import NotRead, describe, plain
 from helpers.exercises.faults import line_of
 from helpers.exercises.reading import choice, letters, number, numbers, same
 

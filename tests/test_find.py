@@ -7,10 +7,10 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 from markdown_it import MarkdownIt
 
+from autograd_graphs.diagnosing.catalogue import book
+from autograd_graphs.diagnosing.entries import entries, plain
+from autograd_graphs.diagnosing.search import MOST
 from helpers import find
-from helpers.clinic.catalogue import book
-from helpers.clinic.entries import entries, plain
-from helpers.clinic.search import MOST
 
 FIRST = {
     "leaf": "leaf",
@@ -185,5 +185,5 @@ def test_a_fault_of_its_own_is_a_sentence(monkeypatch):
     def fails(text):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("helpers.clinic.finding.search", fails)
+    monkeypatch.setattr("autograd_graphs.diagnosing.finding.search", fails)
     assert "find stopped (ZeroDivisionError)" in repr(find("leaf"))

@@ -8,13 +8,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
+import pytest
 from glossary_cells import ENTRY, with_entries
 from notebook_rules import RULES, Lesson
 
+from autograd_graphs.diagnosing.catalogue import book
+from autograd_graphs.diagnosing.entries import entries
 from course import workspace
 from helpers.clinic import filter_box
-from helpers.clinic.catalogue import book
-from helpers.clinic.entries import entries
+from helpers.lessons import listings
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
@@ -22,9 +24,7 @@ OF_LESSONS = {
     "a_lesson_has_roles",
     "one_traceback_is_genuine",
     "every_idea_has_notes",
-    "it_has_the_length_of_a_lesson",
     "exercises_are_numbered",
-    "cells_are_short",  # an entry lists all its causes
 }
 
 
@@ -47,15 +47,36 @@ def test_its_text_is_what_the_data_holds_today():
     assert cells == [one.source for one in entries()]
 
 
+def test_a_claim_stays_below_its_entry_and_one_without_an_entry_is_named():
+    made = nbformat.read(GLOSSARY, 4)
+    claim = nbformat.v4.new_code_cell("assert True", metadata={"course": {"role": "claim"}})
+    at = [cell.id for cell in made.cells].index("entry-view")
+    made.cells = [*made.cells[: at + 1], claim, *made.cells[at + 1 :]]
+    wanted = [cell.id for cell in made.cells]
+    with_entries(made)
+    assert [cell.id for cell in made.cells] == wanted
+    made.cells[at].id = "entry-window"
+    with pytest.raises(ValueError, match="Claims stand below entry-window, which is no entry"):
+        with_entries(made)
+
+
 def test_every_link_leads_to_a_lesson_and_every_cause_and_term_to_its_own():
     stems = {path.name[:2]: path.stem for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb"))}
-    assert set(stems.items()) <= set(book().lessons.items())
+    assert stems == {number: one.file for number, one in listings().items() if number in stems}
     for one in entries():
         links = re.findall(r"\[[Ll]esson (\d\d)\]\((\w+)\.ipynb\)", one.text)
         assert tuple(number for number, _ in links) == one.lessons
         assert len(links) > 0
         for number, stem in links:
-            assert stem == stems.get(number, book().lessons[number])
+            assert stem == stems.get(number, listings()[number].file)
+
+
+def test_the_symptoms_lead_to_cases_that_are_there():
+    clinic = nbformat.read(GLOSSARY.with_name("clinic.ipynb"), 4)
+    there = {cell.id for cell in clinic.cells}
+    cases = [f"case-{one.case}" for one in book().symptoms if one.case]
+    assert len(cases) > 20
+    assert set(cases) <= there
 
 
 class Box(HTMLParser):
@@ -75,7 +96,7 @@ class Box(HTMLParser):
 def test_the_box_lists_every_entry_with_a_link_to_it_and_to_its_lessons():
     box = Box(filter_box.listed())
     assert [at[1:] for at in box.links if at.startswith("#")] == [one.anchor for one in entries()]
-    lessons = {f"{book().lessons[lesson]}.ipynb" for one in entries() for lesson in one.lessons}
+    lessons = {listings()[lesson].link for one in entries() for lesson in one.lessons}
     cases = {f"clinic.ipynb#cell-id=case-{one.case}" for one in book().symptoms if one.case}
     assert {at for at in box.links if not at.startswith("#")} == lessons | cases
     assert not {"script", "style", "input"} & set(box.tags), "where no script runs it is a list"

@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from notebook_rules.exercises import OLD
 
 from classroom import assignment
-from classroom.grading import readers
+from classroom.grading import reader_source
 from classroom.grading.encoding import parsed, taken
 from classroom.grading.judging import MISSING, STUB, mark
 from classroom.grading.notebook import place, whole
@@ -53,7 +53,7 @@ def extracted():
 def cut_out(number):
     """Return the source of a lesson's readers, as it goes into the sandbox."""
     functions = {one.id for one in exercises(number) if one.reader.cases}
-    return readers.readers(readers.source_of(number), functions)
+    return reader_source.readers(reader_source.source_of(number), functions)
 
 
 def test_every_function_but_two_can_be_tried_without_its_truth(extracted):

@@ -15,7 +15,7 @@ from course.present import chosen
 from course.publish import main, publish
 from course.publishing import films
 from course.publishing.addresses import embedded
-from course.publishing.source import Unpublishable
+from course.publishing.notebook_file import Unpublishable
 from helpers import diagnose
 
 pytestmark = pytest.mark.slow

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from notebook_rules import CLINIC, COURSE, RULES, Lesson
+from notebook_rules import CLINIC, RULES, Lesson
 
 PATHS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 pytestmark = pytest.mark.notebooks
@@ -25,7 +25,3 @@ def test_lesson_keeps_the_rules(path):
 
 def test_the_clinic_keeps_the_rules():
     holds(CLINIC, Lesson.at(PATHS[0].with_name("clinic.ipynb")))
-
-
-def test_all_lessons_together_keep_the_rules():
-    holds(COURSE, [Lesson.at(path) for path in PATHS])

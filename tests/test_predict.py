@@ -53,12 +53,10 @@ TODAY = {"day": A_DAY.isoformat()}
 class Hostile:
     """Raise from everything that a careless reader would call."""
 
-    def __getattribute__(self, name):
-        raise ArithmeticError(name)
+    def _refuse(self, *given):
+        raise ArithmeticError
 
-    __repr__ = __str__ = __eq__ = __ne__ = __hash__ = __len__ = __iter__ = __bool__ = (
-        __getattribute__
-    )
+    __repr__ = __str__ = __eq__ = __ne__ = __hash__ = __len__ = __iter__ = __bool__ = _refuse
 
 
 @pytest.fixture(autouse=True)

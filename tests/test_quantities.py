@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograd_graphs.untrusted.plain import plain
+from autograd_graphs.plain_values import plain
 from helpers.exercises.exercise import Exercise, exercises, lessons
 from helpers.exercises.quantities import Place, Quantities
 from helpers.exercises.reading import number, same

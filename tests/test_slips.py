@@ -9,7 +9,7 @@ from types import MethodType
 import pytest
 import torch
 
-from autograd_graphs.untrusted.plain import NotRead
+from autograd_graphs.plain_values import NotRead
 from helpers import check
 from helpers.exercises import exercise as registry
 from helpers.exercises.exercise import Exercise

@@ -9,7 +9,7 @@ import torch
 
 from autograd_graphs.looking import summaries
 from autograd_graphs.looking.summaries import BINS, SAMPLE, WHOLE, Summaries
-from autograd_graphs.recording.health import health_of
+from autograd_graphs.recording.gradient_health import health_of
 from autograd_graphs.recording.record import record
 
 pytestmark = pytest.mark.slow

@@ -14,8 +14,8 @@ import torch
 from torch import nn
 from torch.optim import optimizer as hooks_of_torch
 
+from autograd_graphs.monitoring.loop_card import card_of
 from helpers import watch, watching
-from helpers.own_loop.card import card_of
 
 ROOT = Path(__file__).parents[1]
 SETUP = """
@@ -31,7 +31,7 @@ STEP = r"\1opt.zero_grad()\n\1loss = \2\n\1loss.backward()\n\1opt.step()"
 @pytest.fixture(autouse=True)
 def looks_in_time(monkeypatch):
     """Looks at graphs are made when they are due, however slow the machine is."""
-    monkeypatch.setattr("helpers.own_loop.graphs.SHARE", 1_000)
+    monkeypatch.setattr("autograd_graphs.monitoring.live_graphs.SHARE", 1_000)
 
 
 @pytest.fixture
@@ -585,7 +585,7 @@ def test_of_a_loop_that_an_error_ended_it_is_not_said_that_there_was_no_mistake(
 
 
 def test_a_fault_of_ours_ends_the_notes_and_not_the_loop(run, monkeypatch):
-    monkeypatch.setattr("helpers.own_loop.graphs.alive", lambda tensors: 1 / 0)
+    monkeypatch.setattr("autograd_graphs.monitoring.live_graphs.alive", lambda tensors: 1 / 0)
     plain = run(loops(GOOD)["plain"], is_watched=False)
     ran = run(loops(GOOD)["plain"])
     assert "I stopped taking notes (ZeroDivisionError)" in ran.text

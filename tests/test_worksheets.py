@@ -18,8 +18,8 @@ from autograd_graphs.playing.player import FILM
 from course import handouts
 from course.publishing import worksheets
 from course.publishing.deck import slides_in
+from course.publishing.notebook_file import read
 from course.publishing.prepare import prepared
-from course.publishing.source import read
 from course.publishing.walks import table, walk_of
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -23,7 +23,7 @@ from autograd_graphs.drawing.cards import (
     with_tint,
 )
 from autograd_graphs.drawing.devices import Device, devices, home
-from autograd_graphs.drawing.display_list import Drawing, Owner, Pen
+from autograd_graphs.drawing.display_list import LEGEND, Drawing, Owner, Pen
 from autograd_graphs.drawing.layout import (
     LOOSE,
     MOST_WORK,
@@ -141,6 +141,7 @@ def drawing(graph: Graph, *, alt: str | None = None, tints: Tints | None = None)
     draw_graph(pen, laid.cards, laid.placed, words)
     pen.marks = list(tinted(pen.marks, tints.nodes))
     pen.dx, pen.dy = MARGIN, round(pen.dy + room.bottom + 20 * bool(keys))
+    pen.owner = LEGEND
     size = wide + 2 * MARGIN, pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
     lines = {node: tint.line for node, tint in tints.nodes.items()}
     text = tree(graph, [*tints.remarks, *graph.closing], lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from string import ascii_lowercase
@@ -21,15 +22,19 @@ IN_LAB = (
 
 def svg(drawing: Drawing) -> str:
     """Return a standalone SVG document on a ground of its own, light or dark as the system asks."""
-    sheet = Sheet()
     panel = Mark("rect", "panel", (0, 0, drawing.width, drawing.height, 10))
-    body = "\n".join(map(sheet.element, (panel, *drawing.marks)))
-    wide, high = drawing.width, drawing.height
+    said = f"<title>{safe(drawing.alt)}</title>\n<desc>{safe(drawing.text)}</desc>\n"
+    return document(drawing.width, drawing.height, [panel, *drawing.marks], said)
+
+
+def document(wide: int, high: int, marks: Sequence[Mark], said: str = "") -> str:
+    """Return marks as a document of this size in px; `said` are its elements for who hears it."""
+    sheet = Sheet()
+    body = "\n".join(map(sheet.element, marks))
     size = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" xml:space="preserve"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} font-family="{FONT}">\n'
-        f"<title>{safe(drawing.alt)}</title>\n<desc>{safe(drawing.text)}</desc>\n"
-        f"<style>{sheet.css()}</style>\n{body}\n</svg>\n"
+        f"{said}<style>{sheet.css()}</style>\n{body}\n</svg>\n"
     )
 
 

@@ -18,7 +18,7 @@ import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from autograd_graphs.data import Call, Edge
-from autograd_graphs.looking.torch_private import is_module, next_number, type_name
+from autograd_graphs.looking.torch_private import is_module, next_number
 from autograd_graphs.looking.variable_names import caller, submodules, variables
 from autograd_graphs.text import call_labels, visible
 
@@ -73,7 +73,7 @@ def module_calls(*models: torch.nn.Module) -> ModuleCalls:
     """
     for model in models:
         if not is_module(model):
-            raise TypeError(f"Expected a model, got {type_name(model)}. {HOW}")
+            raise TypeError(f"Expected a model, got {type(model).__name__}. {HOW}")
     if not models:
         raise TypeError(f"No model was given. {HOW}")
     return ModuleCalls(models)
@@ -134,7 +134,8 @@ class ModuleCalls:
         thread = self._thread()
         number, depth = next_number(), len(thread.running)
         name = self._name(module, thread.running)
-        call = Recorded(name, type_name(module), depth, number, id(module), number)
+        kind = visible(type(module).__name__)
+        call = Recorded(name, kind, depth, number, id(module), number)
         thread.calls.append(call)
         thread.running.append(call)
 
@@ -206,7 +207,7 @@ class ModuleCalls:
     def _root_name(self, model: torch.nn.Module) -> str:
         """Call a model by the variable that holds it, else by its class, and by no name twice."""
         variable = self._variables.get(id(model))
-        name = type_name(model)
+        name = visible(type(model).__name__)
         if variable is not None and variable[0]() is model:
             name = variable[1]
         unique = name

@@ -16,7 +16,6 @@ from autograd_graphs.looking.refusals import short
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.torch_private import (
     grad_of,
-    is_a,
     is_list,
     is_module,
     is_tensor,
@@ -27,7 +26,6 @@ from autograd_graphs.looking.torch_private import (
     ran_as,
     read,
     tensor_info,
-    type_name,
     values,
     why_no_graph,
 )
@@ -76,7 +74,7 @@ def names_in_reach(frame: FrameType | None, given: Given | None) -> Names:
 
     Raises TypeError for `names` of another kind, ValueError for module calls that are not complete.
     """
-    if not is_a(given, ModuleCalls):
+    if not isinstance(given, ModuleCalls):
         return find_names(frame, demand_mapping(given))
     names = find_names(frame, given.models())
     names.calls = given
@@ -208,7 +206,8 @@ def describe(node: Any, names: Names, memory: Memory) -> Node:
         if info.names:
             made[nr] = with_kept_grad(info, names.tensor_of_output(node, nr))
     own = made[0].names if made else ()
-    return Node(type_name(node), tuple(made), False, saved(node, names.of_tensor, own, memory))
+    kept = saved(node, names.of_tensor, own, memory)
+    return Node(visible(type(node).__name__), tuple(made), False, kept)
 
 
 def with_kept_grad(info: TensorInfo, tensor: torch.Tensor | None) -> TensorInfo:
@@ -224,14 +223,18 @@ def demand_mapping(names: object) -> Mapping[str, torch.Tensor] | torch.nn.Modul
         return {}
     if is_module(names):
         return names
-    if not is_a(names, dict):
+    if not isinstance(names, dict):
         advice = "a model, or the context of module_calls(model)."
-        given = f"names is {type_name(names)}. Pass a dict from name to tensor: names={{'w': w}}, "
+        given = (
+            f"names is {type(names).__name__}. Pass a dict from name to tensor: names={{'w': w}}, "
+        )
         raise short(TypeError(given + advice))
     given = list(dict.items(names))
     for name, thing in given:
         if type(name) is not str:
-            said = f"A key of names is {type_name(name)}. Pass the name as text: names={{'w': w}}."
+            said = (
+                f"A key of names is {type(name).__name__}. Pass the name as text: names={{'w': w}}."
+            )
             raise short(TypeError(said))
         demand_tensor(thing, f"names[{visible(name)!r}]")
     return dict(given)
@@ -254,5 +257,5 @@ def demand_tensor(thing: object, what: str = "") -> None:
         advice = "Pass one of the tensors in it, for example out['loss']."
     elif is_list(thing):
         advice = "Pass the tensors one by one: a star before the list does it."
-    given = f"Expected a tensor{what and ' as '}{what}, got {type_name(thing)}."
+    given = f"Expected a tensor{what and ' as '}{what}, got {type(thing).__name__}."
     raise short(TypeError(f"{given} {advice}"))

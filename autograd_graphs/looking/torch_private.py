@@ -22,17 +22,12 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograd_graphs.data import Gradient, TensorInfo, tile_of
-from autograd_graphs.text import numbers, visible
+from autograd_graphs.text import numbers
 
 CUSTOM = torch._C._FunctionBase
 with torch.inference_mode(False):  # whatever mode the course is imported in
     _LEAF = torch.ones(1, requires_grad=True)  # for the class of its node alone
     ACCUMULATE_GRAD = type(torch.autograd.graph.get_gradient_edge(_LEAF).node)
-
-
-def is_a(thing: object, kind: type) -> bool:
-    """Say what `isinstance` would say of a thing that does not lie about its class."""
-    return issubclass(type(thing), kind)
 
 
 def is_list(thing: object) -> bool:
@@ -46,27 +41,22 @@ def mro(thing: object) -> tuple[type, ...]:
 
 
 def is_tensor(thing: object) -> bool:
-    return is_a(thing, torch.Tensor)
+    return isinstance(thing, torch.Tensor)
 
 
 def is_module(thing: object) -> bool:
-    return is_a(thing, torch.nn.Module)
+    return isinstance(thing, torch.nn.Module)
 
 
 def is_custom(node: object) -> bool:
     """Say whether a node is of a custom `autograd.Function`: its class may be the user's."""
-    return is_a(node, CUSTOM)
+    return isinstance(node, CUSTOM)
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
     """Say whether a tensor's values may be read: of torch's own class, not of `torch.func`."""
     own = type(tensor) is torch.Tensor or type(tensor) is torch.nn.Parameter
     return own and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
-
-
-def type_name(thing: object) -> str:
-    """Return the name of a thing's real type: no metaclass and no `node.name()` is asked."""
-    return visible(type.__dict__["__name__"].__get__(type(thing)))
 
 
 PYTHON = torch._C.DispatchKey.Python

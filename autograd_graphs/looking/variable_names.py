@@ -15,14 +15,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import (
-    is_a,
-    is_module,
-    is_tensor,
-    may_be_stale,
-    quietly,
-    read,
-)
+from autograd_graphs.looking.torch_private import is_module, is_tensor, may_be_stale, quietly, read
 from autograd_graphs.text import is_ours, visible
 
 MOST_NAMES = 2
@@ -133,7 +126,7 @@ def _locals(frame: FrameType) -> list[tuple[str, Any]]:
     The body of a class may run on a mapping of the user's: that is not asked.
     """
     handed_out = frame.f_locals
-    if not is_a(handed_out, dict):
+    if not isinstance(handed_out, dict):
         # Asked only here: before 3.13 this frame's locals, too, would keep `handed_out`.
         since_3_13 = type(handed_out) is type(sys._getframe().f_locals)
         handed_out = dict(handed_out) if since_3_13 else {}
@@ -178,6 +171,6 @@ def submodules(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:
 
 def _dict_of(module: torch.nn.Module, attribute: str) -> list[tuple[str, Any]]:
     inside = dict.get(torch.nn.Module.__dict__["__dict__"].__get__(module), attribute)
-    if not is_a(inside, dict):
+    if not isinstance(inside, dict):
         return []
     return named(inside)

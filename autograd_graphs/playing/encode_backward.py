@@ -16,7 +16,7 @@ from autograd_graphs.drawing.display_list import Mark, Runs, path_data, points_d
 from autograd_graphs.drawing.for_player import Line, PlayerPicture
 from autograd_graphs.playing.backward_film import BackwardFilm, Cell, Moment, Scene, Turn, What
 from autograd_graphs.playing.equations import brief, shape
-from autograd_graphs.recording.health import health_of
+from autograd_graphs.recording.gradient_health import health_of
 from autograd_graphs.text import visible
 
 VERSION = 2

@@ -19,7 +19,13 @@ from autograd_graphs.playing.equations import (
     shape,
     single,
 )
-from autograd_graphs.recording.health import exploding, first, first_words, health_of, worst
+from autograd_graphs.recording.gradient_health import (
+    exploding,
+    first,
+    first_words,
+    health_of,
+    worst,
+)
 from autograd_graphs.recording.sentences import sentence
 from autograd_graphs.recording.trace import LeafGrad, Step, Trace, defined
 from autograd_graphs.text import short_number, visible

@@ -14,9 +14,9 @@ import torch
 from autograd_graphs.looking.refusals import PLAINLY, short
 from autograd_graphs.looking.snapshot import Given, demand_tensor, names_in_reach
 from autograd_graphs.looking.source import program_of
-from autograd_graphs.looking.torch_private import is_list, mro, type_name
+from autograd_graphs.looking.torch_private import is_list, mro
 from autograd_graphs.looking.variable_names import caller
-from autograd_graphs.recording.hooks import Gradients, Log
+from autograd_graphs.recording.backward_log import Gradients, Log
 from autograd_graphs.recording.recorded import remember
 from autograd_graphs.recording.torch_formulas import demand_formulas
 from autograd_graphs.recording.trace import Trace
@@ -85,7 +85,7 @@ def words(error: BaseException) -> str:
         text = built_in.__str__(error)
     else:
         text = next((argument for argument in arguments if type(argument) is str), "")
-    return visible(text.partition("\n")[0], LONGEST) or type_name(error)
+    return visible(text.partition("\n")[0], LONGEST) or type(error).__name__
 
 
 def plainly(said: str, log: Log) -> str:

@@ -86,7 +86,7 @@ def copy_environment(folder):
 
 def ours_in(packages):
     """Return the files by which this environment finds the course: the copy has its own course."""
-    return {path.name for path in packages.glob("__editable__*pytorch_graphs*")}
+    return {path.name for path in packages.glob("__editable__*graphs*")}
 
 
 def copy_interpreter(target):

@@ -6,9 +6,8 @@ reading it trusts nothing but the JSON parser.
 
 import json
 
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
-from autograd_graphs.untrusted.sandbox import Failed
+from autograd_graphs.guard import Failed
+from autograd_graphs.plain_values import NotRead, describe, plain
 from helpers.exercises.functions import Ours, is_stub
 from helpers.exercises.reading import opened
 
@@ -30,22 +29,22 @@ def taken(answer, reader=None):
 
 def _plain(answer):
     """Return an answer as plain values; of a dict also the keys, which some readers want."""
-    if is_a(answer, dict):
+    if isinstance(answer, dict):
         return {plain(key): plain(value) for key, value in dict.items(answer)}
     return opened(answer)
 
 
 def written(value):
     """Return a plain value, a dict of such, a Failed or an Ours as lists and texts for JSON."""
-    if is_a(value, dict):
+    if isinstance(value, dict):
         return ["dict", *([written(key), written(part)] for key, part in dict.items(value))]
-    if is_a(value, Failed):
+    if isinstance(value, Failed):
         return ["failed", value.kind, value.text]
-    if is_a(value, Ours):
+    if isinstance(value, Ours):
         return ["ours", written(value.error)]
-    if is_a(value, tuple):
+    if isinstance(value, tuple):
         return ["tuple", *map(written, value)]
-    if is_a(value, frozenset):
+    if isinstance(value, frozenset):
         return ["set", *map(written, value)]
     return ["dots"] if value is Ellipsis else plain(value)
 

@@ -3,10 +3,10 @@
 import textwrap
 from dataclasses import dataclass, replace
 
+from autograd_graphs.answer_card import strip_marks
+from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.text import visible
-from autograd_graphs.untrusted.sandbox import Failed, guarded
 from classroom.grading.encoding import read
-from helpers.answers import strip_marks
 from helpers.exercises.functions import Run
 from helpers.exercises.reading import same
 from helpers.exercises.table import of_a_case

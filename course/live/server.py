@@ -24,8 +24,8 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from course.live.lesson import LiveLesson
 from course.publishing.assets import reading
 from course.publishing.deck import TEMPLATES, deck
-from course.publishing.parts import Stretch
-from course.publishing.source import Unpublishable, parsed, text_of, title_of
+from course.publishing.notebook_file import Unpublishable, parsed, text_of, title_of
+from course.publishing.stretches import Stretch
 from course.routes import Block
 
 OURS = r"(127\.0\.0\.1|localhost)"  # names by which this machine may be asked for

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader
 
 from autograd_graphs.playing.player import head
 from autograd_graphs.playing.stylesheet import colours
-from course.publishing.source import Unpublishable
+from course.publishing.notebook_file import Unpublishable
 from helpers.clinic import filter_box
 from helpers.predicting import prediction
 

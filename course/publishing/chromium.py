@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from course.publishing.source import Unpublishable
+from course.publishing.notebook_file import Unpublishable
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 WINDOWS = (r"Google\Chrome\Application\chrome.exe", r"Microsoft\Edge\Application\msedge.exe")

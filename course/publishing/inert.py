@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 import nh3
 from pygments.token import STANDARD_TYPES
 
+from autograd_graphs.answer_card import STYLES
 from course.publishing.addresses import in_words
 from course.publishing.cell_colours import CELLS, safe_style
-from helpers.answers import STYLES
 
 TEXT = "a abbr b blockquote br caption center code col colgroup dd del details dfn div dl dt em figcaption figure"
 TEXT += " h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp small span strong sub summary sup"

@@ -19,11 +19,11 @@ from urllib.parse import unquote
 
 import nbformat
 
+from autograd_graphs.diagnosing.entries import entries, lab_name, plain
 from autograd_graphs.playing import player
+from course.publishing.notebook_file import Unpublishable, read
 from course.publishing.prepare import prepared
-from course.publishing.source import Unpublishable, read
 from helpers.clinic import filter_box
-from helpers.clinic.entries import entries, lab_name, plain
 from helpers.predicting import prediction
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -51,7 +51,7 @@ SETTINGS = {
     "myst_enable_extensions": [],  # formulas are MathML by now, and a dollar is a dollar
     # links to headings are those that JupyterLab follows
     "myst_heading_anchors": 3,
-    "myst_heading_slug_func": "helpers.clinic.entries.lab_name",
+    "myst_heading_slug_func": "autograd_graphs.diagnosing.entries.lab_name",
     # a level left out: MyST puts the heading one below its parent, as it should be
     "suppress_warnings": ["myst.header"],
     "html_theme": "furo",

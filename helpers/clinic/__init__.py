@@ -1,1 +1,1 @@
-"""The clinic: `diagnose`, `find`, the index of symptoms and the glossary."""
+"""The glossary of the course: its pages and its filter box."""

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from helpers.clinic.entries import Entry, entries, plain
+from autograd_graphs.diagnosing.entries import Entry, entries, plain
 
 BOX = "application/vnd.computational-graphs.glossary"  # what tells the box from other outputs
 LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from helpers.clinic.entries import NOTEBOOK, SECTIONS, Entry, lab_name, literal, of_section
+from autograd_graphs.diagnosing.entries import SECTIONS, Entry, lab_name, literal, of_section
 
 
 class Page(str):
@@ -46,11 +46,3 @@ def link(entry: Entry) -> str:
     JupyterLab follows a heading's name as it is: signs written as %28 lead nowhere.
     """
     return f"[{literal(entry.name)}](<#{entry.anchor}>)"
-
-
-def link_from_outside(entry: Entry) -> str:
-    """Return a link to an entry, from another notebook.
-
-    It names the cell: to a heading JupyterLab goes only in a notebook that is open already.
-    """
-    return f"[{literal(entry.name)}]({NOTEBOOK}#cell-id={entry.cell})"

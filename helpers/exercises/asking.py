@@ -6,11 +6,10 @@
 import contextlib
 from collections.abc import Callable
 
+from autograd_graphs.answer_card import Card
+from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.plain_values import NotRead, describe, plain
 from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, plain
-from autograd_graphs.untrusted.sandbox import Failed, guarded
-from helpers.answers import Card
 from helpers.exercises.exercise import Exercise, find, nearest
 from helpers.pace import answered_today, comes_back, reviewed
 from helpers.progress_file import EXERCISES, NotKept, change, count

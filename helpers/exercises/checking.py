@@ -1,8 +1,8 @@
 """Hold `check`, `hint` and `solution`: what a student calls about an exercise. They never raise."""
 
+from autograd_graphs.answer_card import Card, say, show, strip_marks
+from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
-from helpers.answers import Card, say, show, strip_marks
 from helpers.exercises.asking import (
     MISSING,
     VARIANTS,

@@ -19,8 +19,8 @@ import re
 from dataclasses import dataclass
 from random import Random
 
-from autograd_graphs.untrusted.plain import NotRead, plain
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.plain_values import NotRead, plain
 from helpers.exercises import reading
 from helpers.exercises.programs import names_of
 from helpers.exercises.reading import Reader, same

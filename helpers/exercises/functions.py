@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from types import FunctionType
 
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, plain
-from autograd_graphs.untrusted.sandbox import Failed, Heard, guarded
+from autograd_graphs.guard import Failed, Heard, guarded
+from autograd_graphs.looking.users_line import UsersLine, line_that_raised
+from autograd_graphs.plain_values import NotRead, describe, plain
 from helpers.exercises.programs import names_of
 from helpers.exercises.reading import Reader, as_tuple
-from helpers.users_line import UsersLine, line_that_raised
 
 Case = Callable[[], object]  # makes fresh inputs, a tuple of them or one
 MOST_PRINTED = 2_000  # characters of what one run prints

@@ -26,8 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from autograd_graphs.untrusted.describe import show
-from autograd_graphs.untrusted.plain import plain
+from autograd_graphs.plain_values import plain, show
 from helpers.exercises.programs import run, slope, value
 from helpers.exercises.reading import as_tuple, same
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import islice
 from types import GeneratorType
 
+from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.plain_values import MOST, NotRead, plain
 from autograd_graphs.text import visible
-from autograd_graphs.untrusted.plain import MOST, NotRead, plain
-from autograd_graphs.untrusted.sandbox import Failed, guarded
 
 _VIEWS = type({}.keys()), type({}.values())
 _READ_ONCE = GeneratorType, map, filter, zip

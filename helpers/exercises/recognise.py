@@ -7,7 +7,7 @@ tuples of outcomes, one a case. An outcome with named parts is a tuple of these.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autograd_graphs.untrusted.sandbox import Failed
+from autograd_graphs.guard import Failed
 from helpers.exercises.reading import as_tuple, same
 
 When = Callable[[tuple, tuple], bool]

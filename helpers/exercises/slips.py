@@ -7,7 +7,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 import torch
 
 from autograd_graphs.data import counted
-from autograd_graphs.untrusted.sandbox import Failed
+from autograd_graphs.guard import Failed
 from helpers.exercises.functions import Run
 
 METHOD = (BuiltinFunctionType, MethodType)

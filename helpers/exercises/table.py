@@ -6,11 +6,11 @@ A line of the table is a label, a tab, and the rest.
 from collections.abc import Callable
 from types import FunctionType
 
+from autograd_graphs.answer_card import code
 from autograd_graphs.data import counted
+from autograd_graphs.guard import Failed
+from autograd_graphs.plain_values import describe, show
 from autograd_graphs.text import visible
-from autograd_graphs.untrusted.describe import describe, show
-from autograd_graphs.untrusted.sandbox import Failed
-from helpers.answers import code
 from helpers.exercises.functions import Run, inputs_of
 from helpers.exercises.reading import Reader, same, single
 from helpers.exercises.tensors import typed

@@ -6,9 +6,9 @@
 from random import SystemRandom
 from textwrap import indent
 
+from autograd_graphs.answer_card import Card, show
+from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
-from helpers.answers import Card, show
 from helpers.exercises.asking import (
     MISSING,
     REVIEWED,

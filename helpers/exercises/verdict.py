@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograd_graphs.data import counted
+from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.plain_values import NotRead, describe, plain, show
 from autograd_graphs.text import shortened
-from autograd_graphs.untrusted.describe import describe, show
-from autograd_graphs.untrusted.plain import NotRead, plain
-from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises import mistakes, slips
 from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import Ours, Run, is_stub, listening

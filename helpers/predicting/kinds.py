@@ -8,9 +8,8 @@ Each kind has the same five methods: `read` (the one form of a guess, "" where i
 import re
 from collections import Counter
 
+from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.text import short_number
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises import reading
 from helpers.predicting.graph_cards import label
 from helpers.predicting.questions import Question
@@ -47,8 +46,10 @@ class Number:
     """A guess is one number or several, "405, -0.5"."""
 
     def read(self, question: Question, guess: object) -> str:
-        values = numbers(guess) if is_a(guess, str) else guarded(reading.numbers().read, guess)
-        if is_a(values, Failed) or len(values) != question.count or None in values:
+        values = (
+            numbers(guess) if isinstance(guess, str) else guarded(reading.numbers().read, guess)
+        )
+        if isinstance(values, Failed) or len(values) != question.count or None in values:
             return ""
         return ", ".join(f"{number:.12g}" for number in values)
 
@@ -71,7 +72,7 @@ class Number:
 
 def text_of(guess: object) -> str:
     """Return a guess that is a text; "" for anything else."""
-    return guess if is_a(guess, str) else ""
+    return guess if isinstance(guess, str) else ""
 
 
 def reply_to(question: Question, guess: str, is_right: bool, reason: str) -> str:

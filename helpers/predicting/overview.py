@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from autograd_graphs.answer_card import say
 from autograd_graphs.data import counted
-from helpers.answers import say
 from helpers.predicting.due import due, sitting
 from helpers.predicting.handed_over import written
 from helpers.predicting.kinds import KEY, kind_of

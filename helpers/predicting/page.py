@@ -5,9 +5,9 @@ question and exercise. Links lead to the notebooks; colours follow the theme, an
 from collections.abc import Iterable
 from pathlib import Path
 
+from autograd_graphs.answer_card import marked
 from autograd_graphs.drawing.palette import DARK, LIGHT
 from autograd_graphs.drawing.svg import safe
-from helpers.answers import marked
 from helpers.exercises.exercise import exercises
 from helpers.lessons import Listing, arrows, is_in_lesson, listings
 from helpers.predicting.due import Due, due, is_wrong, was_helped

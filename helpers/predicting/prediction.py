@@ -13,9 +13,9 @@ from traitlets import Any as Anything
 from traitlets import Bool, Dict, Unicode
 
 from autograd_graphs import playing
+from autograd_graphs.answer_card import Card, show
+from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
-from helpers.answers import Card, show
 from helpers.pace import answered_today
 from helpers.predicting import ran
 from helpers.predicting.graph_cards import same_graph

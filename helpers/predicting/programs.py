@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.untrusted.messages import in_one_line
+from autograd_graphs.text import in_one_line
 from helpers.exercises.programs import limited
 
 NAME = "program"  # the file name of such a program in a traceback

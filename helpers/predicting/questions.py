@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograd_graphs.untrusted.plain import is_a
-
 FOLDER = Path(__file__).parent / "questions"
 TOLERANCE = 1e-3  # relative, of a number that is asked for
 
@@ -51,7 +49,7 @@ class Question:
 
 def question(name: object) -> Question | None:
     """Return the question with this id, such as "05.q1"; None if there is none."""
-    return every().get(name) if is_a(name, str) else None
+    return every().get(name) if isinstance(name, str) else None
 
 
 @cache

@@ -4,14 +4,13 @@ import re
 
 from IPython.display import display
 
+from autograd_graphs.answer_card import Card, say, show, show_markdown
 from autograd_graphs.data import counted
+from autograd_graphs.guard import guarded
 from autograd_graphs.looking.cells import shell_here
+from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import guarded
 from helpers import pace
-from helpers.answers import Card, say, show, show_markdown
 from helpers.exercises.asking import REVIEWED
 from helpers.exercises.variants import asked_again
 from helpers.lessons import listings, question_text
@@ -155,7 +154,7 @@ def show_recall(asked: Question, answer: str) -> None:
 def remind() -> None:
     """Say in a notebook how much is due, and nothing if nothing is. Never raises: a lesson begins."""
     line = guarded(reminder)
-    if shell_here() is not None and is_a(line, str) and line:
+    if shell_here() is not None and isinstance(line, str) and line:
         show_markdown(line)
         _reminded[:] = [_cell()]
 

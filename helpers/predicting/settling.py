@@ -1,6 +1,6 @@
 """`mended` and `run_order`: run what `find_line` and `order` asked about, and show what comes."""
 
-from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.plain_values import describe
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.prediction import nearest, unclear
 from helpers.predicting.programs import cured, in_this_order, outcome

@@ -7,8 +7,8 @@ from driver import photograph, watched
 from lab import ROOT
 from lab_page import window
 
+from autograd_graphs.diagnosing.entries import entries
 from course.publish import publish
-from helpers.clinic.entries import entries
 
 pytestmark = pytest.mark.browser
 FIELD, TOLD = ".glossary-box input", ".glossary-told"

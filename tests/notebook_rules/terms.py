@@ -1,6 +1,6 @@
 """Rules about words: none is used before the course has said what it means.
 
-Reads tests/first_use.toml and helpers/clinic/terms.toml.
+Reads tests/first_use.toml and autograd_graphs/diagnosing/terms.toml.
 """
 
 import re
@@ -48,7 +48,7 @@ def _read(path):
     return tomllib.loads((ROOT / path).read_text(encoding="utf-8"))["term"]
 
 
-TERMS = terms_of(_read("tests/first_use.toml"), _read("helpers/clinic/terms.toml"))
+TERMS = terms_of(_read("tests/first_use.toml"), _read("autograd_graphs/diagnosing/terms.toml"))
 
 
 def too_early(lesson, terms):

@@ -386,7 +386,7 @@ def make_environment(python, folder):
 
 
 def install(folder, pip):
-    """Install the packages from the stick, then the course itself where it was copied to."""
+    """Install the packages from the stick, then the library and the course where it was copied to."""
     failure = "The packages could not be installed"
     damaged = "\nIf a wheel is called invalid, this stick is not whole: copy all to it again."
     offline = ["--isolated", "install", "--quiet", "--no-index", "--disable-pip-version-check"]
@@ -397,7 +397,7 @@ def install(folder, pip):
         run([python, zipped, *offline, "--no-compile", "pip"], folder, failure, damaged)
     files = ["-c", "constraints.txt", "-r", "requirements.txt", "setuptools"]
     run([python, "-m", "pip", *offline, *files], folder, failure, damaged)
-    ours = ["--no-deps", "--no-build-isolation", "-e", "."]
+    ours = ["--no-deps", "--no-build-isolation", "-e", "./autograd_graphs", "-e", "."]
     run([python, "-m", "pip", *offline, *ours], folder, failure)
 
 

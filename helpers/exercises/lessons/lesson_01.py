@@ -10,9 +10,8 @@ from random import Random
 
 import torch
 
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.messages import type_name
-from autograd_graphs.untrusted.sandbox import Failed
+from autograd_graphs.guard import Failed
+from autograd_graphs.plain_values import describe
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function
@@ -444,7 +443,7 @@ def _kinds(losses: object) -> object:
     for kind in map(type, parts(losses)):
         if issubclass(kind, float):  # one of numpy's too
             kind = float
-        names.append(type_name(kind))
+        names.append(kind.__name__)
     return names
 
 

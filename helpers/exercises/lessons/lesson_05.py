@@ -11,8 +11,8 @@ import torch
 from torch.autograd import grad
 from torch.autograd.functional import jacobian
 
-from autograd_graphs.untrusted.plain import NotRead
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.plain_values import NotRead
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines

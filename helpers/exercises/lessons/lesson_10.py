@@ -8,7 +8,7 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.sandbox import Failed
+from autograd_graphs.guard import Failed
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written

@@ -15,7 +15,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograd_graphs.looking.saved_tensors import saved
-from autograd_graphs.untrusted.plain import NotRead
+from autograd_graphs.plain_values import NotRead
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written

@@ -12,7 +12,7 @@ from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
 
 _DATA = torch.Tensor.data
 _BETWEEN = ("torch._dynamo", "torch.overrides", "torch.utils._python_dispatch")  # before our code

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from autograd_graphs.data import Graph
+from autograd_graphs.guard import undisturbed
 from autograd_graphs.looking.snapshot import Walk, graph_of
 from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import find_names
-from autograd_graphs.untrusted.sandbox import undisturbed
 from helpers.labs.engine.state_key import sameness
 from helpers.labs.engine.state_map import Outcome, State, StateMap
 from helpers.labs.engine.world import World

@@ -22,7 +22,6 @@ from autograd_graphs.looking.torch_private import (
     quietly,
     read,
     shape,
-    type_name,
 )
 from autograd_graphs.looking.variable_names import is_module
 from helpers.labs.engine.world import kept_grad
@@ -99,7 +98,7 @@ class Seen:
         if type(thing) in PLAIN:
             return type(thing).__name__, repr(thing)
         raise TypeError(
-            f"{name} is a {type_name(thing)}, and whether two of those are equal in all that matters cannot be "
+            f"{name} is a {type(thing).__name__}, and whether two of those are equal in all that matters cannot be "
             "told. Keep tensors, modules, numbers and texts in a world; a name that begins with _ is not compared."
         )
 
@@ -113,7 +112,7 @@ class Seen:
         storage = torch._C.TensorBase.untyped_storage(tensor)
         place = tensor.stride(), tensor.storage_offset()
         look = (str(tensor.dtype), str(tensor.device), shape(tensor), *place)
-        flags = (type_name(tensor), tensor.requires_grad, leaf, keeps)
+        flags = (type(tensor).__name__, tensor.requires_grad, leaf, keeps)
         is_free = tensor.is_inference() or id(tensor) in self._unversioned
         version = tensor.is_inference(), None if is_free else read(tensor, "_version")
         node, nr = read(tensor, "grad_fn"), read(tensor, "output_nr")
@@ -126,7 +125,7 @@ class Seen:
         return "tensor", look, flags, version, made, grad, (hooks, after), where, values
 
     def of_node(self, node: Any) -> tuple[Any, ...]:
-        operation = type_name(node)
+        operation = type(node).__name__
         edges = tuple((self.number(child), nr) for child, nr in next_functions(node))
         cells, held = saved(node, lambda tensor: ()), values_held(node)
         hidden, states = [], []

@@ -1,0 +1,1 @@
+"""The clinic: `diagnose`, `find`, the index of symptoms and the glossary."""
