@@ -6,7 +6,7 @@ Each attempt is code that a student's own kernel runs, in tests/test_classroom_h
 import json
 from pathlib import Path
 
-from benchmarks.classroom import processes
+from real_hub import processes
 
 REFUSALS = ("PermissionError", "HTTPError: 403", "HTTPError: 404")
 TRY = """
