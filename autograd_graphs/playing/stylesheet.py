@@ -64,8 +64,13 @@ def _look(key: str) -> tuple[str, str, dict[str, str]]:
     """Return role, state, and what to say of them; "run name" is a role in two words."""
     role, _, state = key.replace("run ", "run-", 1).partition(" ")
     ours = STYLE.get(role, {}) if state else {}
-    look = {name: PLAIN[name] for name in ours if name not in STYLE[key]}
-    look |= {name: value for name, value in STYLE[key].items() if ours.get(name) != value}
+    look = {}
+    for name in ours:
+        if name not in STYLE[key]:
+            look[name] = PLAIN[name]
+    for name, value in STYLE[key].items():
+        if ours.get(name) != value:
+            look[name] = value
     return role, state, look
 
 
