@@ -13,11 +13,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.diagnosing.earlier_lines import Line, Past
-from autograd_graphs.diagnosing.graph_nodes import (
-    is_freed,
-    nameless,
-    nodes_of,
-)
+from autograd_graphs.diagnosing.graph_nodes import is_freed, nameless, nodes_of
 from autograd_graphs.diagnosing.syntax import (
     NO_EDITS,
     called,

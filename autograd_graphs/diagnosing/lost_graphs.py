@@ -22,18 +22,8 @@ from autograd_graphs.diagnosing.facts import (
     texts_of,
 )
 from autograd_graphs.diagnosing.graph_nodes import read_flag
-from autograd_graphs.diagnosing.syntax import (
-    called,
-    calls_in,
-    head,
-    names_in,
-    started_from,
-)
-from autograd_graphs.looking.torch_private import (
-    is_module,
-    is_tensor,
-    read,
-)
+from autograd_graphs.diagnosing.syntax import called, calls_in, head, names_in, started_from
+from autograd_graphs.looking.torch_private import is_module, is_tensor, read
 from autograd_graphs.looking.variable_names import parameters
 
 _FLAG = re.compile(r"([\w.]+)\.requires_grad(?:_\(\)|_\(True\)| = True)")

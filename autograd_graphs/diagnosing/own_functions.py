@@ -8,21 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograd_graphs.data import counted
-from autograd_graphs.diagnosing.facts import (
-    Facts,
-    Finding,
-    finding,
-    in_sources,
-    quoted,
-)
+from autograd_graphs.diagnosing.facts import Facts, Finding, finding, in_sources, quoted
 from autograd_graphs.diagnosing.message_clues import tuple_of
-from autograd_graphs.diagnosing.syntax import (
-    nodes_in,
-)
-from autograd_graphs.looking.torch_private import (
-    is_custom,
-    type_name,
-)
+from autograd_graphs.diagnosing.syntax import nodes_in
+from autograd_graphs.looking.torch_private import is_custom, type_name
 
 _FUNCTION = re.compile(r"[Ff]unction (\w+)Backward")
 

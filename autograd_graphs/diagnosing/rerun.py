@@ -39,13 +39,7 @@ from autograd_graphs.diagnosing.inplace_edits import instead_of_edit, step_findi
 from autograd_graphs.diagnosing.sources import cells_before, cells_in
 from autograd_graphs.diagnosing.syntax import flat, nodes_in, set_by
 from autograd_graphs.looking.cells import shell_here
-from autograd_graphs.looking.torch_private import (
-    is_tensor,
-    memory_of,
-    of_node,
-    read,
-    type_name,
-)
+from autograd_graphs.looking.torch_private import is_tensor, memory_of, of_node, read, type_name
 from autograd_graphs.looking.users_line import users_frame
 from autograd_graphs.looking.variable_names import variables
 

@@ -21,14 +21,7 @@ from autograd_graphs.diagnosing.graph_nodes import met_nodes, walk_from
 from autograd_graphs.diagnosing.reach import attributes, is_other_in_eval, is_plain_object
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import (
-    is_a,
-    is_module,
-    is_tensor,
-    quietly,
-    ran_as,
-    read,
-)
+from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor, quietly, ran_as, read
 from autograd_graphs.looking.users_line import UsersLine, line_like
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from autograd_graphs.monitoring.mistakes import Notes
