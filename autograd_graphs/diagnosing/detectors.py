@@ -23,7 +23,7 @@ from autograd_graphs.diagnosing.syntax import (
     nodes_in,
 )
 from autograd_graphs.looking.saved_tensors import Memory, saved
-from autograd_graphs.looking.torch_private import is_a, is_tensor, memory_of, read
+from autograd_graphs.looking.torch_private import is_tensor, memory_of, read
 
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}
 VIEWS |= {"unsqueeze", "select", "narrow", "expand", "diagonal", "unfold"}
@@ -117,9 +117,9 @@ def is_method(node: ast.AST | None) -> bool:
 def memory_in(thing: Any) -> set[int]:
     """Return where a tensor lies in memory, or what an optimizer steps."""
     things = [thing]
-    if is_a(thing, torch.optim.Optimizer):
+    if isinstance(thing, torch.optim.Optimizer):
         things = []
-        for group in object.__getattribute__(thing, "__dict__").get("param_groups", ()):
+        for group in vars(thing).get("param_groups", ()):
             things += group.get("params", ())
     known = filter(None, map(memory_of, filter(is_tensor, things)))
     return {address for address, _ in known}

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor
+from autograd_graphs.looking.torch_private import is_module, is_tensor
 from autograd_graphs.looking.variable_names import named
 from autograd_graphs.text import visible
 
@@ -34,8 +34,8 @@ def reached(spaces: Iterable[dict[str, Any]]) -> Iterator[tuple[str, torch.Tenso
 
 def parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
     """Yield what a container or an object holds, each with its name."""
-    if is_a(thing, (dict, list, tuple)):
-        pairs = dict.items(thing) if is_a(thing, dict) else enumerate(list(thing)[:MOST_ENTRIES])
+    if isinstance(thing, (dict, list, tuple)):
+        pairs = thing.items() if isinstance(thing, dict) else enumerate(list(thing)[:MOST_ENTRIES])
         for key, entry in list(pairs)[:MOST_ENTRIES]:
             if type(key) in (str, int):
                 yield f"{name}[{key!r}]", entry
@@ -65,7 +65,7 @@ def inside(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
 
 def attributes(thing: Any) -> list[tuple[str, Any]]:
     try:
-        stored = object.__getattribute__(thing, "__dict__")
+        stored = vars(thing)
     except Exception:
         return []
     return named(stored)[:MOST_ENTRIES] if type(stored) is dict else []
@@ -75,9 +75,9 @@ def is_other_in_eval(module: torch.nn.Module) -> bool:
     """Say whether a module is in eval mode, and computes something else there than in training."""
     if module.training:
         return False
-    if is_a(module, torch.nn.modules.dropout._DropoutNd):
+    if isinstance(module, torch.nn.modules.dropout._DropoutNd):
         return module.p > 0
-    is_norm = is_a(module, torch.nn.modules.batchnorm._BatchNorm)
+    is_norm = isinstance(module, torch.nn.modules.batchnorm._BatchNorm)
     return is_norm and module.running_mean is not None
 
 
@@ -85,4 +85,4 @@ def is_plain_object(thing: Any) -> bool:
     """Say whether a thing is of a class that the learner wrote in a cell or script."""
     if isinstance(thing, type):
         return False
-    return type.__dict__["__module__"].__get__(type(thing)) == "__main__"
+    return type(thing).__module__ == "__main__"

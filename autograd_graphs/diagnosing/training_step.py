@@ -18,7 +18,7 @@ from autograd_graphs.diagnosing.hidden_hooks import Alive
 from autograd_graphs.diagnosing.reach import parts, reached, spelt
 from autograd_graphs.diagnosing.syntax import set_by
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor, read
+from autograd_graphs.looking.torch_private import is_module, is_tensor, read
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from autograd_graphs.untrusted.messages import in_one_line
 
@@ -237,9 +237,9 @@ class TrainingStep:
 
 def groups_of(optimizer: Any) -> list[dict[str, Any]]:
     """Return the groups of an optimizer; none of anything else."""
-    if not is_a(optimizer, torch.optim.Optimizer):
+    if not isinstance(optimizer, torch.optim.Optimizer):
         return []
-    return list(object.__getattribute__(optimizer, "__dict__").get("param_groups", ()))
+    return list(vars(optimizer).get("param_groups", ()))
 
 
 def tensors_of(groups: list[dict[str, Any]]) -> list[torch.Tensor]:

@@ -21,7 +21,7 @@ from autograd_graphs.diagnosing.graph_nodes import met_nodes, walk_from
 from autograd_graphs.diagnosing.reach import attributes, is_other_in_eval, is_plain_object
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor, quietly, ran_as, read
+from autograd_graphs.looking.torch_private import is_module, is_tensor, quietly, ran_as, read
 from autograd_graphs.looking.users_line import UsersLine, line_like
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from autograd_graphs.monitoring.mistakes import Notes
@@ -219,6 +219,6 @@ def models_and_optimizers(frame: FrameType | None) -> tuple[list[Any], list[Any]
     for _, thing in in_reach(frame):
         if is_module(thing) and any(parameters(thing)):
             models[id(thing)] = thing
-        if is_a(thing, torch.optim.Optimizer):
+        if isinstance(thing, torch.optim.Optimizer):
             optimizers[id(thing)] = thing
     return list(models.values()), list(optimizers.values())

@@ -13,7 +13,6 @@ from autograd_graphs.answer_card import code, strip_marks
 from autograd_graphs.looking.users_line import UsersLine
 from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.monitoring.account import Account
-from autograd_graphs.untrusted.messages import type_name
 
 Line = UsersLine | None
 SAID = tomllib.loads((files("autograd_graphs.monitoring") / "mistakes.toml").read_text("utf-8"))
@@ -86,7 +85,7 @@ class Notes:
         self._mistakes: dict[tuple[Any, ...], Mistake] = {}
 
     def follow(self, optimizer: Any) -> Account:
-        name = type_name(type(optimizer))
+        name = type(optimizer).__name__
         alike = [known for known in self.accounts if type(known.optimizer) is type(optimizer)]
         if alike:
             name += f" no. {len(alike) + 1}"
