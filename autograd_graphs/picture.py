@@ -17,7 +17,6 @@ from autograd_graphs.drawing.layout import NoLayout
 from autograd_graphs.drawing.svg import html, svg
 from autograd_graphs.large.fold import demand_names, fold, fold_and_tell
 from autograd_graphs.looking.snapshot import Given, demand_tensor, snapshot
-from autograd_graphs.looking.torch_private import type_name
 from autograd_graphs.playing.animate import explored
 from autograd_graphs.recording.recorded import latest
 from autograd_graphs.recording.trace import Trace
@@ -139,9 +138,11 @@ def drawn(graph: Graph, **how: object) -> Drawing:
 
 def demand_color(color: object) -> str | None:
     """Return `color`. Raises ValueError, with the choices, for one that there is not."""
-    if color is None or (type(color) is str and color == "grad"):
+    if color is None or color == "grad":
         return color
-    given = repr(visible(color, LONGEST_COLOR)) if type(color) is str else type_name(color)
+    given = type(color).__name__
+    if isinstance(color, str):
+        given = repr(visible(color, LONGEST_COLOR))
     raise ValueError(
         f"color is {given}. Pass color='grad' to see the gradients of a recorded backward, or "
         "leave it out."
@@ -150,7 +151,7 @@ def demand_color(color: object) -> str | None:
 
 def recorded(given: Sequence[torch.Tensor | Trace]) -> Trace:
     """Return the trace of the last backward recorded from all that is given, or the one given."""
-    if any(type(thing) is Trace for thing in given):
+    if any(isinstance(thing, Trace) for thing in given):
         if len(given) > 1:
             raise ValueError(
                 "A trace has all of its roots. Show it alone: show(trace, color='grad')."
@@ -182,7 +183,7 @@ def renamed(trace: Trace, tensors: Sequence[torch.Tensor | Trace], names: Given)
 
     Raises ValueError where it is another graph by now, or where the tensors are not at hand.
     """
-    if type(tensors[0]) is not Trace:
+    if not isinstance(tensors[0], Trace):
         graph = snapshot(*tensors, names=names)
         if shape(graph) == shape(trace.graph):
             return graph
@@ -200,8 +201,8 @@ def shape(graph: Graph) -> tuple[object, ...]:
 
 def demand_words(alt: object) -> str | None:
     """Return `alt`, cut to a paragraph. Raises TypeError for anything but text."""
-    if alt is not None and type(alt) is not str:
-        raise TypeError(f"alt is {type_name(alt)}. Pass a sentence that says what to notice.")
+    if alt is not None and not isinstance(alt, str):
+        raise TypeError(f"alt is {type(alt).__name__}. Pass a sentence that says what to notice.")
     return alt and visible(alt, LONGEST_ALT)
 
 

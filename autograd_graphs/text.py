@@ -21,17 +21,45 @@ _EMS = """
 50 50 61 63 55 63 62 35 63 63 28 28 58 28 97 63 61 63 63 41 52 39 63 59 82 59 59 52 64 34 64 84
 """
 _WIDTHS = list(map(int, _EMS.split()))
+_END = re.compile(r"[.!?](?=\s+(?:[\"'(\[]?[A-Z0-9]|`))")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|cf|approx|fig|no|incl)|\bet al)\.$", re.IGNORECASE
+)
 
 
 def visible(text: str, limit: int = LONGEST) -> str:
     """Return `text` with control characters spelled out, cut to `limit` characters."""
-    if type(text) is str and len(text) <= limit and text.isprintable():  # nearly always
+    if len(text) <= limit and text.isprintable():  # nearly always
         return text
-    cut = str.__getitem__(text, slice(limit + 1))  # a class derived from str is not asked
+    cut = text[: limit + 1]
     for letter in set(cut):
         if not letter.isprintable():
             cut = cut.replace(letter, letter.encode("unicode_escape").decode())
     return shortened(cut, limit)
+
+
+def message_of(error: BaseException) -> str:
+    """Return what an error says; nothing where its own `__str__` fails."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
+
+
+def first_sentence(message: str, limit: int = 240) -> str:
+    """Return the first sentence of an error message's first line: `e.g.` and `x.grad` end none."""
+    line = next((part.strip() for part in message[:10_000].splitlines() if part.strip()), "")
+    for end in _END.finditer(line):
+        head = line[: end.end()]
+        if head.count("(") <= head.count(")") and not _ABBREVIATION.search(head):
+            return visible(head, limit)
+    return visible(line, limit)
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return the kind of an error and the first sentence of what it says."""
+    text = first_sentence(message_of(error))
+    return f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
 def shortened(text: str, limit: int) -> str:
@@ -134,7 +162,7 @@ def _advance(letter: str) -> int:
 
 def is_ours(module: object) -> bool:
     """Say whether a module of this name is of this library, or of the course's that call it."""
-    return type(module) is str and module.partition(".")[0] in ("autograd_graphs", "helpers")
+    return isinstance(module, str) and module.partition(".")[0] in ("autograd_graphs", "helpers")
 
 
 FIRST = re.compile(r"\[call 1\]")

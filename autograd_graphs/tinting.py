@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from autograd_graphs.data import counted
 from autograd_graphs.drawing.tints import Tint, Tints, scale_of
-from autograd_graphs.recording import health
+from autograd_graphs.recording import gradient_health
 from autograd_graphs.recording.trace import Trace
 from autograd_graphs.text import number, visible
 
@@ -20,10 +20,10 @@ class Tinting:
     """Know what a picture shows of the gradients of one backward."""
 
     def __init__(self, trace: Trace) -> None:
-        self.trace, self.first = trace, health.first(trace)
-        self.norms = list(map(health.norm_at, trace.steps))
-        self.words = list(map(health.health_at, trace.steps))
-        for nr in health.exploding(trace):
+        self.trace, self.first = trace, gradient_health.first(trace)
+        self.norms = list(map(gradient_health.norm_at, trace.steps))
+        self.words = list(map(gradient_health.health_at, trace.steps))
+        for nr in gradient_health.exploding(trace):
             self.words[nr] = "exploding"
         self.step = {step.node: nr for nr, step in enumerate(trace.steps)}
         self.scale = scale_of(norm for norm in self.norms if norm is not None)
@@ -60,7 +60,7 @@ class Tinting:
 
     def known(self, steps: Sequence[int]) -> list[float]:
         """Return the norms above 0 of the healthy among some steps, least first."""
-        norms = [self.norms[nr] for nr in steps if self.words[nr] not in health.BAD]
+        norms = [self.norms[nr] for nr in steps if self.words[nr] not in gradient_health.BAD]
         return sorted(norm for norm in norms if norm)
 
     def norm_words(self, steps: Sequence[int]) -> str:
@@ -79,11 +79,11 @@ class Tinting:
     def remarks(self) -> Iterator[str]:
         """Yield sentences on what is wrong with the gradients."""
         if self.first:
-            yield visible(health.first_words(self.trace, self.first), LONGEST)
+            yield visible(gradient_health.first_words(self.trace, self.first), LONGEST)
         if count := self.words.count("exploding"):
             rule = (
-                f"norm over {health.EXPLODING:,} times the median "
-                f"and over {health.GROWN} times that at the start"
+                f"norm over {gradient_health.EXPLODING:,} times the median "
+                f"and over {gradient_health.GROWN} times that at the start"
             )
             yield f"Exploding at {counted(count, 'node')}: {rule}."
         if count := self.words.count("zero"):
@@ -109,6 +109,6 @@ def line(words: str, word: str, badge: str) -> str:
         words = f"grad {words}"
     if badge == "first" and not word.endswith(INSIDE):
         word = f"{word} here"
-    elif word in (*health.BAD, "zero"):
+    elif word in (*gradient_health.BAD, "zero"):
         word = f"grad {word}"
     return ", ".join(filter(None, [words, word]))

@@ -16,10 +16,10 @@ import torch
 from autograd_graphs.data import Graph, counted
 from autograd_graphs.drawing.diagram import MARGIN, arrow, drawing
 from autograd_graphs.drawing.display_list import Drawing, Mark, Pen
-from autograd_graphs.drawing.layout import MOST_WORK, place, work
+from autograd_graphs.drawing.layout import MOST_WORK, lay_out, work
 from autograd_graphs.drawing.palette import SMALL, TITLE
 from autograd_graphs.looking.snapshot import Walk, snapshot
-from autograd_graphs.looking.torch_private import quietly, type_name
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.picture import Picture, picture
 from autograd_graphs.text import visible, width
 
@@ -86,7 +86,7 @@ def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
 
             drawn = make_dot(tensor, params=leaf_names(tensor, graph))
     except Exception as error:
-        return TheirGraph((), (), f"torchviz raised {type_name(error)}.")
+        return TheirGraph((), (), f"torchviz raised {type(error).__name__}.")
     number = {name: nr for nr, name in enumerate(drawn.boxes)}
     pairs = [(number[tail], number[head]) for tail, head in drawn.arrows]
     if work(len(drawn.boxes), pairs) > MOST_WORK:
@@ -125,7 +125,7 @@ def draw_theirs(theirs: TheirGraph) -> Drawing:
     for lines, _ in theirs.boxes:
         letters = max([0, *map(len, lines)])
         sizes.append((max(30, round(LETTER * letters) + 8), 10 + 16 * len(lines)))
-    placed = place(sizes, theirs.arrows)
+    placed = lay_out(sizes, theirs.arrows)
     for curve in placed.curves:
         pen.path("edge", *curve)
         pen.polygon("arrow", *arrow(curve))

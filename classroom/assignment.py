@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from classroom.grading.handed_in import submissions
 from classroom.grading.notebook import POINTS, described, points_cell, statement, text_cell
-from classroom.grading.readers import separable, source_of
+from classroom.grading.reader_source import separable, source_of
 from course.workspace import ROOT, lessons
 from helpers.exercises.exercise import exercises
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from course import workspace
 from course.live.server import Presentation, listen
-from course.publishing.source import Unpublishable, parsed, text_of
+from course.publishing.notebook_file import Unpublishable, parsed, text_of
 from course.routes import Block, routes
 
 PORT = 8899

@@ -14,9 +14,16 @@ from pathlib import Path
 from course.publishing import chromium
 from course.publishing.deck import deck
 from course.publishing.fitting import unfit
-from course.publishing.page import page
+from course.publishing.notebook_file import (
+    NoSlides,
+    Unpublishable,
+    not_run,
+    notebooks_in,
+    opened,
+    reason,
+)
+from course.publishing.reading_page import page
 from course.publishing.remarks import is_lesson, places, remarks
-from course.publishing.source import NoSlides, Unpublishable, not_run, notebooks_in, opened, reason
 
 FORMS = {"slides": deck, "page": page}
 MOST = 20  # slides that are named one by one

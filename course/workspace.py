@@ -1,7 +1,7 @@
 """Hand out the lessons (`python -m course.workspace sync`, `reset 03`): what brings the copies of
 work/ up to date, or with `--into FOLDER` those of a student's own folder; the course is only read.
 
-A copy has no outputs and no speaker notes. What a student edited is never overwritten: a new
+A copy has no outputs, no speaker notes and no claims. What a student edited is never overwritten: a new
 version comes beside it. .handed_out.json remembers what was given. No torch: `make lab` starts with
 this.
 """
@@ -162,7 +162,14 @@ def student_copy(master):
 
 
 def for_the_speaker(cell):
+    """Tell whether a cell is a note or a claim: neither is handed out."""
     return cell["metadata"].get("slideshow", {}).get("slide_type") == "notes"
+
+
+def is_claim(cell):
+    """Tell whether a cell holds up a sentence above it: only the author sees it."""
+    said = cell["metadata"].get("course")
+    return isinstance(said, dict) and said.get("role") == "claim"
 
 
 def digest(notebook):

@@ -23,8 +23,9 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint
 
 from autograd_graphs.data import counted, stem
+from autograd_graphs.looking.nodes import ran_as
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import next_number, ran_as, type_name
+from autograd_graphs.looking.torch_private import next_number
 from autograd_graphs.text import in_bytes, shortened
 from helpers.plots import Plot, plot
 
@@ -109,7 +110,7 @@ def timeline(
 
 def _names(nodes: Sequence[Any]) -> dict[Any, str]:
     """Name nodes; those of the same kind are numbered in the order of the forward."""
-    kinds = {node: stem(type_name(node)) for node in sorted(nodes, key=ran_as)}
+    kinds = {node: stem(type(node).__name__) for node in sorted(nodes, key=ran_as)}
     often, so_far = Counter(kinds.values()), Counter()
     for node, kind in kinds.items():
         so_far[kind] += 1

@@ -10,13 +10,13 @@ from functools import partial
 
 from IPython.display import display
 
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import guarded
-from helpers.exercises.readers import choice
+from autograd_graphs.guard import guarded
+from autograd_graphs.plain_values import describe
+from helpers.exercises.reading import choice
 from helpers.predicting.again import Again
 from helpers.predicting.kinds import KEY
-from helpers.progress_file import FILE, PREDICTIONS, NotKept, change, read
+from helpers.progress_file import FILE, PREDICTIONS, NotKept, change
+from helpers.progress_file import kept as all_kept
 
 LETTERS = ("a", "b", "c")
 FOUR = f"Four are left: {', '.join(name.replace('quiz.', 'q') for name in KEY)}."
@@ -56,7 +56,7 @@ def _letters(call: str, unnamed: tuple, guesses: dict[str, object]) -> tuple[dic
     letters = {}
     for name in filter(NAME.fullmatch, guesses):
         letters[name] = guarded(choice(*LETTERS).read, guesses[name])
-    good = {name: letter for name, letter in letters.items() if is_a(letter, str)}
+    good = {name: letter for name, letter in letters.items() if isinstance(letter, str)}
     unread = [name for name in letters if name not in good and guesses[name] is not ...]
     for name in unread:
         given = f"{name}: I was given {describe(guesses[name])}."
@@ -72,7 +72,7 @@ def kept() -> dict[str, str]:
     read.
     """
     letters = {}
-    for name, record in sorted(read()[PREDICTIONS].items()):
+    for name, record in sorted(all_kept()[PREDICTIONS].items()):
         if re.fullmatch(r"quiz\.\d{1,2}", name) and record.get("first") in LETTERS:
             letters[name.replace("quiz.", "q")] = record["first"]
     return letters

@@ -11,7 +11,7 @@ from nbformat.v4 import new_notebook, new_output
 from reading_film import is_in_order, read
 
 from autograd_graphs.data import Gradient
-from autograd_graphs.playing import animate, equations, moments, summaries
+from autograd_graphs.playing import animate, equations, moments, stepped_over
 from autograd_graphs.playing.encode_backward import STEPS
 from autograd_graphs.playing.player import FILM, as_json
 from autograd_graphs.playing.views import MOST_NODES, views
@@ -87,7 +87,7 @@ def check_moments(trace, film):
             continue
         assert len(moment.title) <= moments.LONGEST_TITLE + len(".backward()")
         assert len(moment.choices) <= moments.MOST_CHOICES
-        assert len(moment.bars) <= summaries.MOST_BARS
+        assert len(moment.bars) <= stepped_over.MOST_BARS
         assert len(moment.rows) <= equations.MOST_ROWS + 1
         assert all(len(rule) <= moments.LONGEST_FORMULA for _, rule in moment.formulas)
         assert moment.bytes_held >= 0

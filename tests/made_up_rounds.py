@@ -10,7 +10,7 @@ import nbformat
 from made_up_lesson import code, error, exercise, lesson, picture, result, stream, text
 from notebook_rules.duration import minutes, with_minutes
 
-from course.publishing.round_text import SUMMARY
+from helpers.predicting.round_text import SUMMARY
 
 NAME = "99_made_up.ipynb"
 TITLE = """# 99 · A made-up lesson
@@ -56,6 +56,11 @@ def answer(*lines):
     return [with_role(text(fold(*lines)), "because"), with_role(text(notes), "notes")]
 
 
+def claim(source, *outputs):
+    """Return a cell that holds up what is said above it."""
+    return with_role(code(source, *outputs, slide="notes"), "claim")
+
+
 def product():
     """Return a round with the right letter (b)."""
     asked = "## 1 · What does `*` give?\n\n`6 * 7` is asked for.\n\n**Predict.** What comes?\n\n- (a) 13\n- (b) 42\n- (c) 67"
@@ -68,6 +73,7 @@ def product():
             "- (a) That is the sum, which `+` gives.",
             "- (c) This puts the digits side by side.",
         ),
+        claim("assert sum(7 for row in range(6)) == 42\n(lambda x: x * 7)(6)", result("42")),
     ]
 
 
@@ -179,8 +185,11 @@ def _notebook():
     made = nbformat.from_dict(
         {"cells": cells(), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     )
-    coded = [cell for cell in made.cells if cell.cell_type == "code"]
-    for count, cell in enumerate(coded, start=1):
+    count = 0
+    for cell in made.cells:
+        if cell.cell_type != "code":
+            continue
+        count += cell.metadata.course.role != "claim"
         cell.execution_count = count
         for output in cell.outputs:
             if output.output_type == "execute_result":

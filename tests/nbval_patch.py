@@ -5,6 +5,8 @@ classes.
 - `update_display(display_id)` replaces what was displayed; `clear_output()` takes away what the cell showed.
 - The pixels of a PNG are not compared, which nbval does for image/png, inside HTML either: a font may differ by a dot.
 - No student has guessed anything: the progress file begins empty for each notebook.
+- A claim takes no number, so that the cells around it count as in a student's copy.
+- A kernel knows its notebook, as those of a Jupyter server do.
 - A trailing `;` silences a cell: IPython looks for it in its history, so the history must be kept.
 
 The stored outputs come from nbclient, which does all of this; without it such cells could never be
@@ -18,6 +20,8 @@ import tempfile
 import nbformat
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
+
+from course.workspace import is_claim
 
 OUTPUTS = {
     "stream", "display_data", "execute_result", "error", "clear_output", "update_display_data",
@@ -98,13 +102,16 @@ def runtest(self):
     """Run one cell; the page knows which, so that it can clear what it showed."""
     page = _page(self.parent)
     page.cell, page.clear_later = self, False
+    self.parent.kernel.counts = not is_claim(self.cell)
     _run(self)
 
 
 def execute_cell_input(self, cell_input, allow_stdin=None):
-    """Run a cell as a front end does: with history, and an error does not flush the queue."""
+    """Run a cell as a front end does: with history, but for a claim, and an error does not flush
+    the queue.
+    """
     how = {"allow_stdin": allow_stdin, "stop_on_error": False}
-    return self.kc.execute(cell_input, store_history=True, **how)
+    return self.kc.execute(cell_input, store_history=self.counts, **how)
 
 
 def sanitize(self, text):
@@ -118,6 +125,7 @@ def setup(self):
     """Start the kernel with an empty folder for the progress file: nothing was guessed yet."""
     self._progress = tempfile.TemporaryDirectory()
     os.environ["PROGRESS_FOLDER"] = self._progress.name
+    os.environ["JPY_SESSION_NAME"] = str(self.path)
     _setup(self)
 
 

@@ -10,6 +10,7 @@ import nbformat
 from nbval.plugin import coalesce_streams, get_sanitize_patterns
 
 from autograd_graphs.playing.player import FILM
+from course.workspace import is_claim
 from helpers.predicting.prediction import ASKED
 
 SANITISER = Path(__file__).with_name("nbval_sanitize.cfg")
@@ -47,6 +48,7 @@ SLIDE_TYPE_OF_ROLE = {
     "exercise": None,
     "stub": "fragment",
     "recap": "slide",
+    "claim": "notes",  # nobody but the author sees it
 }
 
 
@@ -57,7 +59,8 @@ def stored_text(notebook) -> str:
         _settle_cell(cell, number)
     if any(cell.metadata.get("course", {}).get("role") == INDEX for cell in notebook.cells):
         for cell in notebook.cells:
-            cell.metadata["slideshow"] = nbformat.from_dict({"slide_type": "skip"})
+            if not is_claim(cell):
+                cell.metadata["slideshow"] = nbformat.from_dict({"slide_type": "skip"})
     _settle_metadata(notebook)
     return _renamed_widgets(notebook, nbformat.writes(notebook, version=4).rstrip() + "\n")
 

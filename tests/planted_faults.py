@@ -7,8 +7,8 @@ returns another lesson.
 import re
 
 import nbformat
-from made_up_lesson import lesson, stream, text
-from made_up_rounds import NAME, THE_ERROR, THE_PICTURE, product, with_role
+from made_up_lesson import code, lesson, stream, text
+from made_up_rounds import NAME, THE_ERROR, THE_PICTURE, with_role
 from notebook_rules import Lesson
 
 
@@ -46,14 +46,8 @@ def tags(number, *names):
     return lambda made: with_that_role(made, "run", number).metadata.update(tags=[*names])
 
 
-def tells(words):
-    """Make a case of the text, so that the lesson is one that is told."""
-    return lambda made: with_that_role(made, "text").update(
-        source=words, metadata={"course": {"role": "case"}}
-    )
-
-
 def no_roles(made):
+    made.cells = [cell for cell in made.cells if cell.metadata.course.role != "claim"]
     for cell in made.cells:
         del cell.metadata["course"]
 
@@ -61,6 +55,17 @@ def no_roles(made):
 def a_run_after_the_map(made):
     with_that_role(made, "text").source = "## A map"
     put(made, made.cells.index(with_that_role(made, "text")) + 1, with_that_role(made, "run"))
+
+
+def a_claim(source, below="because", count=1, tags=(), **course):
+    """Put a claim below the first cell with a role."""
+
+    def plant(made):
+        cell = with_role(code(source, tags=tags), "claim", **course)
+        place = made.cells.index(with_that_role(made, below)) + 1
+        put(made, place, cell | {"execution_count": count})
+
+    return plant
 
 
 def a_widget_not_saved(made):
@@ -74,12 +79,6 @@ def html_of_an_output(role, number, old, new):
         data["text/html"] = data.get("text/html", "").replace(old, new) if old else new
 
     return plant
-
-
-def four_in_a_row(made):
-    for cell in [cell for cell in made.cells if cell.metadata.course.role == "question"]:
-        cell.metadata.course.right = "b"
-    put(made, 2, *product())
 
 
 def a_word_of_a_later_lesson(made):
@@ -123,6 +122,13 @@ PLANTED = [
     # exercises
     ("exercises_are_numbered", swaps("stub", "99.3", "99.4", 2)),
     ("exercises_are_handed_out_unanswered", lambda made: with_that_role(made, "stub", 1).update(outputs=[stream("99.2 ✓\n")])),
+    # claims
+    ("a_claim_stands_below_a_sentence", a_claim("assert 6 * 7 == 42", below="run")),
+    ("a_claim_is_run_and_can_fail", a_claim("sum_of_all = 6 + 7")),
+    ("a_claim_is_run_and_can_fail", a_claim("assert 6 * 7 == 42", count=None)),
+    ("a_claim_is_run_and_can_fail", a_claim("assert 6 * 7 == 43", tags=["raises-exception"])),
+    ("a_claim_is_run_and_can_fail", a_claim("assert 6 * 7 == 42", caption="A product.")),
+    ("a_claim_leaves_the_lesson_alone", a_claim("from torch import ones as x\nassert x(1) == 1")),
     # roles
     ("a_lesson_has_roles", no_roles),
     ("every_cell_has_a_known_role", sets("text", role="txet")),
@@ -147,8 +153,6 @@ PLANTED = [
     ("a_reason_begins_with_its_rule", swaps("because", "**A product counts rows and columns.** ", "")),
     ("code_fits_a_slide", writes("run", "\n".join(["6 * 7"] * 13))),
     ("code_fits_a_slide", writes("run", "6 * 7" + 30 * " + 1")),
-    ("sentences_are_said_in_one_breath", tells("It is " + "very " * 28 + "long.")),
-    ("nothing_is_said_that_nobody_says", tells("A leaf is no card, and `shall` is code.")),
     # leaks
     ("code_does_not_tell_what_comes", writes("run", 'with expect_error(RuntimeError, "words"):\n    6 * 7')),
     ("code_does_not_tell_what_comes", writes("run", 'show(6 * 7, caption="A product.")')),
@@ -165,9 +169,6 @@ PLANTED = [
     ("what_was_expected_came", lambda made: with_that_role(made, "run", 1).outputs.clear()),
     ("a_run_ends_on_an_expression", writes("run", "y = 6 * 7")),
     ("nothing_is_printed_with_a_label", writes("run", 'print("y:", 6 * 7)')),
-    # letters
-    ("right_letters_are_spread", sets("question", 1, right="b")),
-    ("no_letter_is_right_four_times_in_a_row", four_in_a_row),
     # words
     ("words_come_after_their_definition", a_word_of_a_later_lesson),
     ("words_of_the_lesson_are_defined", lambda made: Lesson("09_made_up.ipynb", lesson(made).text)),

@@ -1,7 +1,7 @@
 """Re-execute the lessons and store them in normal form (`make refresh N=03`); the entries of the
 glossary and the minutes of a lesson are written first.
 
-Writes notebooks/, and from their predictions helpers/predicting/questions/.
+Writes notebooks/ only.
 """
 
 import argparse
@@ -12,8 +12,7 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-import questions
-from computed import CannotBeAsked
+from computed import store_what_came
 from drawn_cards import CannotBeDrawn
 from glossary_cells import with_entries
 from jupyter_client.manager import AsyncKernelManager
@@ -25,7 +24,10 @@ from notebook_rules.duration import count_minutes
 from notebook_rules.lesson import Lesson
 from slide_programs import store_graphs
 
+from course.workspace import is_claim
 from helpers import progress_file
+from helpers.predicting.from_notebook import CannotBeAsked
+from helpers.predicting.player_guesses import SESSION
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 
@@ -57,15 +59,14 @@ def refresh(path):
     """Run one notebook from top to bottom, store it if anything changed."""
     before = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(before, as_version=4)
-    asks_otherwise = False
     try:
         if path.stem == "glossary":
             with_entries(notebook)
         else:
-            asks_otherwise = questions.write(Lesson(path.name, stored_text(notebook)))
+            store_what_came(Lesson(path.name, stored_text(notebook)), notebook)
             count_minutes(path.name, notebook)
             store_graphs(Lesson(path.name, stored_text(notebook)), notebook)
-        after = stored_text(executed(notebook, path.parent))
+        after = stored_text(executed(notebook, path))
     except (CannotBeAsked, CannotBeDrawn) as error:
         print(f"{path.name}: NOT refreshed.\n{error}", file=sys.stderr)
         return 1
@@ -74,20 +75,30 @@ def refresh(path):
         return 1
     if after != before:
         path.write_text(after, encoding="utf-8", newline="\n")
-    is_new = asks_otherwise or after != before
-    print(f"{path.name}: {'refreshed' if is_new else 'unchanged'}")
+    print(f"{path.name}: {'refreshed' if after != before else 'unchanged'}")
     return 0
 
 
-def executed(notebook, folder):
-    """Return `notebook` after running every cell in a fresh kernel, in `folder`."""
+class Client(NotebookClient):
+    """Runs claims without a number of their own: the counts are those of a student's copy."""
+
+    async def async_execute_cell(self, cell, cell_index, execution_count=None, store_history=True):
+        counts = not is_claim(cell)
+        made = await super().async_execute_cell(cell, cell_index, execution_count, counts)
+        self.code_cells_executed -= not counts
+        return made
+
+
+def executed(notebook, path):
+    """Return `notebook` after running every cell in a fresh kernel, as the file at `path`."""
     notebook.metadata.pop("widgets", None)
     specs = NbvalKernelspecManager()
     kernel = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=specs)
-    how = {"timeout": 60, "record_timing": False, "resources": {"metadata": {"path": str(folder)}}}
-    client = NotebookClient(notebook, km=kernel, **how)
+    resources = {"metadata": {"path": str(path.parent)}}
+    how = {"timeout": 60, "record_timing": False, "resources": resources}
+    client = Client(notebook, km=kernel, **how)
     with tempfile.TemporaryDirectory() as progress:  # nothing was guessed yet, whoever runs this
-        env = os.environ | {progress_file.FOLDER: progress}
+        env = os.environ | {progress_file.FOLDER: progress, SESSION: str(path)}
         # the kernel's own chatter is no output
         return client.execute(cleanup_kc=True, stderr=subprocess.DEVNULL, env=env)
 

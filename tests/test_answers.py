@@ -22,10 +22,10 @@ from autograd_graphs.answer_card import (
     rows,
     strip_marks,
 )
-from autograd_graphs.untrusted.messages import first_sentence
+from autograd_graphs.text import first_sentence
 from course.publishing.inert import inert
 from helpers import check, diagnose, expect_error, hint
-from helpers.exercises import checking, helping
+from helpers.exercises import checking
 from helpers.exercises import exercise as registry
 
 ALL = [exercise for lesson in registry.lessons() for exercise in registry.exercises(lesson)]
@@ -37,7 +37,7 @@ GROUNDS = ("#ffffff", "#111111", "#14181d", "#131416")  # JupyterLab, pages and 
 def shell(monkeypatch, tmp_path):
     """An IPython that keeps what is displayed, as a notebook does."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    monkeypatch.setattr(helping, "_given", {})
+    monkeypatch.setattr(checking, "_given", {})
     monkeypatch.setattr(checking, "_tried", {})
     made = InteractiveShell.instance()
     shown = []
@@ -251,3 +251,11 @@ def test_diagnose_knows_what_stands_behind_a_refusal(shell):
     )
     assert "Freed by line 5: loss.backward() In your line" in text
     assert "It is behind" not in text
+
+
+def test_a_terminal_that_knows_no_tick_gets_a_question_mark(monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr("sys.stdout", out)
+    check("00.1", RIGHT)
+    out.flush()
+    assert out.buffer.getvalue().startswith(b"00.1 ? ")

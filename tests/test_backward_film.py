@@ -14,7 +14,7 @@ from torch import nn
 
 from autograd_graphs.data import Gradient
 from autograd_graphs.looking.snapshot import NEAREST
-from autograd_graphs.playing import animate, summaries
+from autograd_graphs.playing import animate, stepped_over
 from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.equations import MOST_ROWS
 from autograd_graphs.playing.views import views
@@ -265,6 +265,7 @@ def test_moments_say_what_was_recorded_and_torch_does(case):
         assert bits(leaf.grad) == bits(again[name].grad)
 
 
+@pytest.mark.filterwarnings("ignore:Using backward.* with create_graph")
 @each_case
 def test_bytes_held_are_those_that_torch_keeps_and_fall_to_what_is_not_freed(case):
     roots, named, how = case()
@@ -467,7 +468,7 @@ def test_a_summary_tells_what_entered_and_what_left(what):
 
 
 def most_rows(moment):
-    return 1 if moment.bars else summaries.MOST_ROWS
+    return 1 if moment.bars else stepped_over.MOST_ROWS
 
 
 def assert_ends(trace, steps, moment):
@@ -497,7 +498,7 @@ def assert_bars(trace, view, here, steps, turn, bars):
         for copy in copies
     ]
     entered = sorted(one for one in entered if one is not None)
-    if not 1 < len(entered) <= summaries.MOST_BARS:
+    if not 1 < len(entered) <= stepped_over.MOST_BARS:
         assert not bars
         return
     norms = []
@@ -520,7 +521,7 @@ def film_of_cut(x, near, monkeypatch):
     deep = x
     for _ in range(9):
         deep = deep.sin()
-    for module in ("recording.hooks", "looking.snapshot"):
+    for module in ("recording.backward_log", "looking.snapshot"):
         monkeypatch.setattr(f"autograd_graphs.{module}.NEAREST", NEAREST._replace(nodes=6))
     trace = record(near(deep, x), names={"x": x})
     assert trace.graph.left_out

@@ -40,22 +40,29 @@ sys.modules |= {{"google": google, "google.colab": colab, "google.colab.output":
 END = "import helpers\nprint(*asked, helpers.__file__)"
 
 
-def test_the_cell_clones_and_installs_the_same_folder_and_is_not_an_editable_install():
+def test_the_cell_clones_and_installs_the_same_folders_and_is_not_an_editable_install():
     clone, install = CELL.strip().splitlines()
     assert clone.startswith("!git clone ")
-    assert install == f"%pip install --quiet ./{clone.split()[-1]}"
+    folder = f"./{clone.split()[-1]}"
+    assert install == f"%pip install --quiet {folder}/autograd_graphs {folder}"
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """The package alone, installed from a copy of the course as pip does it; nothing is fetched."""
+    """The packages alone, installed from a copy of the course as pip does it; nothing is fetched."""
     folder = tmp_path_factory.mktemp("colab")
-    for part in ("autograd_graphs", "helpers", "course", "classroom"):
+    for part in ("autograd_graphs", "helpers", "course", "classroom", "notebooks"):
         shutil.copytree(ROOT / part, folder / "graphs" / part)
-    for path in [*ROOT.glob("*.txt"), ROOT / "pyproject.toml", ROOT / "README.md"]:
+    for path in [
+        *ROOT.glob("*.txt"),
+        ROOT / "pyproject.toml",
+        ROOT / "setup.py",
+        ROOT / "README.md",
+    ]:
         shutil.copy(path, folder / "graphs")
     offline = ["--no-deps", "--no-index", "--no-build-isolation", "--target", str(folder / "there")]
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "./graphs", *offline]
+    command = [sys.executable, "-m", "pip", "install", "--quiet"]
+    command += ["./graphs/autograd_graphs", "./graphs", *offline]
     subprocess.run(command, cwd=folder, check=True, timeout=120, capture_output=True)
     return folder / "there"
 

@@ -17,10 +17,11 @@ from test_palette import contrast
 from torch import nn
 
 from autograd_graphs.data import Gradient
+from autograd_graphs.drawing.cards import MOST_USES
 from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.drawing.palette import DARK, HEAT, HEAT_DARK, LEVELS, LIGHT, attributes
 from autograd_graphs.large.fold import fold, fold_and_tell
-from autograd_graphs.recording import health
+from autograd_graphs.recording import gradient_health
 from autograd_graphs.tinting import Tinting
 from helpers import module_calls, record, show
 
@@ -111,7 +112,7 @@ def root_of_zero():
 def test_the_first_nan_or_inf_is_marked_where_it_is_made(loss, kind, operation):
     loss = loss()
     trace = record(loss)
-    nr = health.first(trace).step
+    nr = gradient_health.first(trace).step
     first = trace.graph.nodes[trace.steps[nr].node]
     assert operation.startswith(first.operation)
     picture = show(trace, color="grad")
@@ -130,12 +131,25 @@ def test_the_first_nan_or_inf_is_marked_where_it_is_made(loss, kind, operation):
     assert any(word.startswith("norm ") for word in said(marks)), "finite is what arrived there"
 
 
+def test_a_leaf_that_is_drawn_once_per_use_has_its_badge_at_each():
+    x = torch.tensor(4.0, requires_grad=True)
+    y = x
+    for _ in range(MOST_USES + 1):
+        y = y * x
+    y = y.exp()
+    record(y)
+    picture = show(y, color="grad").svg
+    badges = picture.count(">inf<")
+    assert picture.count(f"same leaf, {MOST_USES + 2} uses") == MOST_USES + 2
+    assert badges > MOST_USES + 2, "and of the operations"
+
+
 def test_a_hook_that_makes_an_inf_is_told():
     x = number([1.0, 2.0])
     y = x.sin()
     y.register_hook(lambda grad: grad * math.inf)
     trace = record(y.sum())
-    assert health.first(trace) == health.First(1, "inf", "arrived")
+    assert gradient_health.first(trace) == gradient_health.First(1, "inf", "arrived")
     (told,) = [word for word in words(show(trace, color="grad")) if "a hook or a sum" in word]
     assert told.startswith("The first inf arrives at SinBackward0")
 
@@ -144,10 +158,12 @@ def test_a_grad_that_overflows_when_it_is_summed_up_is_the_first():
     x = number([1.0])
     x.grad = torch.full((1,), 3e38)
     trace = record((x * 3e38).sum())
-    assert trace.graph.nodes[trace.steps[health.first(trace).step].node].is_leaf
+    assert trace.graph.nodes[trace.steps[gradient_health.first(trace).step].node].is_leaf
     again = number([1.0])
     again.grad = torch.full((1,), math.nan)
-    assert health.first(record(again * 2)) is None, "an old NaN in .grad is none of this backward"
+    assert gradient_health.first(record(again * 2)) is None, (
+        "an old NaN in .grad is none of this backward"
+    )
 
 
 def test_dead_gradients_are_zero_in_words_and_by_a_dashed_rim():
@@ -168,10 +184,12 @@ def test_dead_gradients_are_zero_in_words_and_by_a_dashed_rim():
 def test_gradients_that_explode_are_told_with_the_rule():
     _, loss = chain(9, 10)
     trace = record(loss)
-    norms = [health.norm_at(step) for step in trace.steps]
+    norms = [gradient_health.norm_at(step) for step in trace.steps]
     middle = sorted(norms)[(len(norms) - 1) // 2]
-    assert health.exploding(trace) == {nr for nr, norm in enumerate(norms) if norm > 1_000 * middle}
-    assert len(health.exploding(trace)) == 2
+    assert gradient_health.exploding(trace) == {
+        nr for nr, norm in enumerate(norms) if norm > 1_000 * middle
+    }
+    assert len(gradient_health.exploding(trace)) == 2
     picture = show(loss, color="grad")
     assert words(picture).count("exploding") == 2
     rule = "norm over 1,000 times the median and over 10 times that at the start"
@@ -184,7 +202,7 @@ def test_finite_half_precision_gradients_never_explode_in_a_norm_of_ours():
         weight = torch.ones(300, 300, dtype=kind, requires_grad=True)
         loss = ((weight * 2).float() * 300).sum()
         trace = record(loss)
-        assert health.norm_at(trace.steps[-1]) == pytest.approx(300 * 600, rel=1e-3)
+        assert gradient_health.norm_at(trace.steps[-1]) == pytest.approx(300 * 600, rel=1e-3)
         assert "Exploding" not in show(loss, color="grad").text
 
 
@@ -201,7 +219,7 @@ def transformer():
 def test_a_folded_part_has_the_range_of_what_is_in_it():
     loss, calls = transformer()
     trace = record(loss, names=calls)
-    norms = {step.node: health.norm_at(step) for step in trace.steps}
+    norms = {step.node: gradient_health.norm_at(step) for step in trace.steps}
     graph, members = fold_and_tell(trace.after)
     assert graph == fold(trace.after)
     assert sorted(node for nodes in members for node in nodes) == list(
@@ -301,9 +319,9 @@ def test_a_graph_is_freed_with_its_loss_without_the_collector():
     ],
 )
 def test_norm_and_health_of_a_gradient(gradient, norm, word):
-    found = health.norm_of(gradient)
+    found = gradient_health.norm_of(gradient)
     assert found == norm or (math.isnan(norm) and math.isnan(found))
-    assert health.health_of(gradient) == word
+    assert gradient_health.health_of(gradient) == word
 
 
 # looks

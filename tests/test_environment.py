@@ -23,8 +23,11 @@ from packaging.version import Version
 from helpers import torch_version
 
 ROOT = Path(__file__).resolve().parent.parent
-TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("classroom/*.md")])
+FOLDERS = (".", "autograd_graphs", "classroom", "docs")
+TEXTS = sorted([path for folder in FOLDERS for path in (ROOT / folder).glob("*.md")])
 TORCH = "torch>=2.13,<3"  # the one requirement that is a range
+COURSE, LIBRARY = "pyproject.toml", "autograd_graphs/pyproject.toml"
+BROUGHT_BY = {"ipython": "anywidget", "traitlets": "anywidget", "pillow": "matplotlib"}
 REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "classroom/requirements.txt")
 
 
@@ -105,44 +108,62 @@ def locked_versions():
     return found
 
 
-def package_needs():
-    """Return {package: requirement} of what pyproject.toml asks for with helpers/."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needs = [Requirement(text) for text in project["dependencies"]]
+def project(name):
+    """Return what a pyproject.toml says of its distribution."""
+    return tomllib.loads((ROOT / name).read_text(encoding="utf-8"))["project"]
+
+
+def package_needs(name):
+    """Return {package: requirement} of what a pyproject.toml asks for."""
+    needs = [Requirement(text) for text in project(name)["dependencies"]]
     return {canonicalize_name(requirement.name): requirement for requirement in needs}
 
 
-def imported_by_helpers():
-    """Return the packages that hold what helpers/ imports, gpu.record() apart."""
+def imported_by(package):
+    """Return the packages that hold what one of ours imports, gpu.record() apart."""
     found = set()
-    packages = (ROOT / "autograd_graphs", ROOT / "helpers")
-    for path in [path for package in packages for path in package.rglob("*.py")]:
+    for path in (ROOT / package).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 found.add(node.module.partition(".")[0])
     holding, of_gpu = packages_distributions(), {"nbclient", "nbformat", "nbval", "jupyter_client"}
-    found -= {*sys.stdlib_module_names, "autograd_graphs", "helpers", *of_gpu}
+    found -= {*sys.stdlib_module_names, "setuptools", package, *of_gpu}
     return {canonicalize_name(holding[module][0]) for module in found}
 
 
 @pytest.mark.slow
-def test_the_package_asks_for_what_helpers_imports_and_no_more():
-    asked, imported = package_needs(), imported_by_helpers()
-    brought = {"ipython": "anywidget", "traitlets": "anywidget", "pillow": "matplotlib"}
-    run = {"graphviz-pure"}  # has no module: `layout` runs its program
-    assert imported | run == asked.keys() | brought.keys()
-    for name, by in brought.items():
-        assert name in closure([asked[by]]), f"{by} no longer brings {name}"
+@pytest.mark.parametrize(
+    ("name", "package", "run"),
+    [
+        (COURSE, "helpers", set()),
+        (LIBRARY, "autograd_graphs", {"graphviz-pure"}),  # `layout` runs its program
+    ],
+)
+def test_a_package_asks_for_what_it_uses_and_no_more(name, package, run):
+    asked, used = package_needs(name), imported_by(package) | run
+    assert asked.keys() <= used
+    for other in used - asked.keys():
+        assert other in closure([asked[BROUGHT_BY[other]]]), other
 
 
-def test_the_package_takes_what_is_locked_and_leaves_a_jupyter_as_it_is():
-    for name, needed in package_needs().items():
-        assert {one.operator for one in needed.specifier} <= {">=", "<"}, name
-        assert all(needed.specifier.contains(version) for version in locked_versions()[name])
-        assert name in pins("requirements.txt")
-    assert package_needs()["torch"] == Requirement(TORCH)
+@pytest.mark.parametrize("name", [COURSE, LIBRARY])
+def test_a_package_takes_what_is_locked_and_leaves_a_jupyter_as_it_is(name):
+    asked = package_needs(name)
+    asked.pop("autograd-graphs", None)  # ours
+    for package, needed in asked.items():
+        assert {one.operator for one in needed.specifier} <= {">=", "<"}, package
+        assert all(needed.specifier.contains(version) for version in locked_versions()[package])
+        assert package in pins("requirements.txt")
+    assert asked["torch"] == Requirement(TORCH)
+
+
+def test_the_course_takes_the_library_beside_it():
+    library = project(LIBRARY)
+    assert package_needs(COURSE)[library["name"]].specifier.contains(library["version"])
+    assert library["requires-python"] == project(COURSE)["requires-python"]
+    assert (ROOT / "autograd_graphs/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 def test_every_text_names_the_same_pythons():
@@ -199,7 +220,7 @@ def test_readme_lists_the_lessons_that_exist():
 
 def test_no_host_is_named_but_those_of_pytorchs_own_builds_and_of_binder():
     names = ["README.md", "CONTRIBUTING.md", "Makefile", "environment.yml", "pyproject.toml"]
-    names += ["constraints.txt", *REQUIREMENTS[:2], "binder/requirements.txt"]
+    names += ["constraints.txt", *REQUIREMENTS[:2], "binder/requirements.txt", LIBRARY]
     names += [f"docs/{page.name}" for page in ROOT.glob("docs/*.md")]
     for name in names:
         found = re.findall(r"https?://([\w.-]+)", (ROOT / name).read_text(encoding="utf-8"))

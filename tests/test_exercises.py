@@ -8,16 +8,16 @@ import pytest
 import torch
 from notebook_rules.exercises import GONE, OLD, in_order
 
-from autograd_graphs.untrusted.describe import describe, show
-from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.plain_values import describe, show
 from helpers import check, hint, solution
+from helpers.exercises import checking
 from helpers.exercises import exercise as registry
-from helpers.exercises import helping
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
 from helpers.exercises.letters import Letters
-from helpers.exercises.readers import number
+from helpers.exercises.reading import number
 from helpers.exercises.recognise import Like, like
+from helpers.exercises.reference import read
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 
@@ -35,10 +35,10 @@ def answer_texts(exercise: Exercise) -> list[str]:
     if exercise.reader.cases:
         return []
     truth = exercise.reader.read(exercise.truth())
-    if is_a(truth, float):
+    if isinstance(truth, float):
         texts = {f"{truth:g}", str(truth), f"{truth:.6g}"}
         return [rf"(?<![\w.]){re.escape(text)}(?![\w]|\.\d)" for text in texts]
-    return [re.escape(show(truth))] if is_a(truth, tuple) else []
+    return [re.escape(show(truth))] if isinstance(truth, tuple) else []
 
 
 @every_lesson
@@ -67,11 +67,24 @@ def test_a_solution_passes_each_time_and_is_printed_as_it_is_run(lesson, capsys)
 def test_a_misconception_that_a_program_stands_for_is_named_and_no_other(lesson, capsys):
     for exercise in registry.exercises(lesson):
         for idea in exercise.misconceptions:
-            if is_a(idea.when, Like):
+            if isinstance(idea.when, Like):
                 check(exercise.id, run(idea.when.code))
                 first, *case = capsys.readouterr().out.splitlines()
                 assert first == f"{exercise.id} ✗ {idea.message}"
                 assert bool(case) is exercise.reader.tells  # a build shows the case, too
+
+
+@pytest.mark.slow
+@every_lesson
+def test_a_wrong_line_of_a_reference_is_named_by_its_own_words(lesson, capsys):
+    for exercise in registry.exercises(lesson):
+        if not exercise.reference:
+            continue
+        reference = read(exercise.reference)
+        for wrong in reference.wrong:
+            check(exercise.id, run(reference.with_wrong(wrong)))
+            first = capsys.readouterr().out.splitlines()[0]
+            assert first == f"{exercise.id} ✗ {wrong.message}"
 
 
 @every_lesson
@@ -90,7 +103,7 @@ def test_no_message_and_no_reply_gives_the_answer_away(lesson, capsys):
 
 @every_lesson
 def test_hints_come_one_by_one_and_end(lesson, capsys, monkeypatch):
-    monkeypatch.setattr(helping, "_given", {})
+    monkeypatch.setattr(checking, "_given", {})
     for exercise in registry.exercises(lesson):
         name, count = exercise.id, len(exercise.hints)
         for at, text in enumerate(exercise.hints, 1):
@@ -336,7 +349,7 @@ def test_much_that_is_printed_is_cut_and_counted(line, lesson_99, capsys):
 
 
 def test_a_hint_can_be_had_again(lesson_99, capsys, monkeypatch):
-    monkeypatch.setattr(helping, "_given", {})
+    monkeypatch.setattr(checking, "_given", {})
     lesson_99(Exercise(**PARTS))
     for again, told in [((), "hint 1 of 2: First."), ((1,), "hint 1 of 2: First.")]:
         hint("99.1", *again)

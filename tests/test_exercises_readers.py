@@ -12,11 +12,9 @@ import numpy
 import pytest
 import torch
 
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, plain
+from autograd_graphs.plain_values import NotRead, describe, plain
 from helpers.exercises.faults import line_of
-from helpers.exercises.readers import choice, letters, number, numbers
-from helpers.exercises.values import same
+from helpers.exercises.reading import choice, letters, number, numbers, same
 
 LEAF = torch.tensor([2.0], requires_grad=True)
 TWO_HALF = [2.5, "2.5", " 2.5 ", torch.tensor([[2.5]]), numpy.float32(2.5), [2.5], "~2.5", "2,5"]

@@ -8,31 +8,20 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
+import pytest
+import torch
 from glossary_cells import ENTRY, with_entries
-from notebook_rules import RULES, Lesson
+from notebook_rules import Lesson
 
 from autograd_graphs.diagnosing.catalogue import book
 from autograd_graphs.diagnosing.entries import entries
 from course import workspace
+from helpers import diagnose
 from helpers.clinic import filter_box
 from helpers.lessons import listings
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
-OF_LESSONS = {
-    "a_lesson_has_roles",
-    "one_traceback_is_genuine",
-    "every_idea_has_notes",
-    "it_has_the_length_of_a_lesson",
-    "exercises_are_numbered",
-    "cells_are_short",  # an entry lists all its causes
-}
-
-
-def test_it_keeps_the_rules_that_are_not_of_lessons_alone():
-    lesson = Lesson.at(GLOSSARY)
-    rules = [rule for rule in RULES if rule.__name__ not in OF_LESSONS]
-    assert [complaint for rule in rules for complaint in rule(lesson)] == []
 
 
 def sources(notebook):
@@ -48,6 +37,19 @@ def test_its_text_is_what_the_data_holds_today():
     assert cells == [one.source for one in entries()]
 
 
+def test_a_claim_stays_below_its_entry_and_one_without_an_entry_is_named():
+    made = nbformat.read(GLOSSARY, 4)
+    claim = nbformat.v4.new_code_cell("assert True", metadata={"course": {"role": "claim"}})
+    at = [cell.id for cell in made.cells].index("entry-view")
+    made.cells = [*made.cells[: at + 1], claim, *made.cells[at + 1 :]]
+    wanted = [cell.id for cell in made.cells]
+    with_entries(made)
+    assert [cell.id for cell in made.cells] == wanted
+    made.cells[at].id = "entry-window"
+    with pytest.raises(ValueError, match="Claims stand below entry-window, which is no entry"):
+        with_entries(made)
+
+
 def test_every_link_leads_to_a_lesson_and_every_cause_and_term_to_its_own():
     stems = {path.name[:2]: path.stem for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb"))}
     assert stems == {number: one.file for number, one in listings().items() if number in stems}
@@ -57,6 +59,47 @@ def test_every_link_leads_to_a_lesson_and_every_cause_and_term_to_its_own():
         assert len(links) > 0
         for number, stem in links:
             assert stem == stems.get(number, listings()[number].file)
+
+
+def test_the_symptoms_lead_to_cases_that_are_there():
+    clinic = nbformat.read(GLOSSARY.with_name("clinic.ipynb"), 4)
+    there = {cell.id for cell in clinic.cells}
+    cases = [f"case-{one.case}" for one in book().symptoms if one.case]
+    assert len(cases) > 20
+    assert set(cases) <= there
+
+
+MISSING = "'float' and 'NoneType'"
+RAISED = {  # what is computed with a weight -> the entry that diagnose shows
+    lambda w: w.grad * 0.5: MISSING,
+    lambda w: w - w.grad: MISSING,
+    lambda w: w.grad * w: MISSING,
+    lambda w: 0.5 * w.grad: MISSING,
+    lambda w: torch.randn(3, required_grad=True): "unexpected keyword argument 'required_grad'",
+}
+
+
+@pytest.mark.parametrize(("call", "message"), RAISED.items())
+def test_an_error_that_comes_in_other_words_leads_to_its_entry(call, message, capsys):
+    with pytest.raises(TypeError) as found:
+        call(torch.ones(1, requires_grad=True))
+    assert meaning_of(message) in shown(f"TypeError: {found.value}", capsys)
+
+
+def test_a_message_of_another_machine_leads_to_its_entry(capsys):
+    message = "No CUDA GPUs are available"
+    assert meaning_of(message) in shown(f"RuntimeError: {message}", capsys)
+
+
+def meaning_of(message):
+    (symptom,) = [one for one in book().symptoms if message in one.message]
+    return symptom.means
+
+
+def shown(given, capsys):
+    """Return what diagnose shows of an error or a message, in one line."""
+    diagnose(given)
+    return " ".join(capsys.readouterr().out.split())
 
 
 class Box(HTMLParser):

@@ -10,7 +10,6 @@ from itertools import permutations
 import pytest
 import torch
 from lab_answers import LABS, answers, around, at, fewest, lines, named, saved, solutions, walk
-from said import stands
 
 from autograd_graphs.text import short_numbers
 
@@ -311,7 +310,6 @@ def test_07_2_twice_the_gradient_of_one_forward_takes_three_presses():
     state, error = walk("07", refused)
     assert "a second time" in error
     assert numbers(state, "x.grad") == [4, 32, 108]
-    stands("07", "rg-42", "(Yes: without the flag first, the second backward is refused.)")
 
 
 def test_07_3_a_gradient_without_a_node_takes_four_presses():

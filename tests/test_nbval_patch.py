@@ -24,7 +24,7 @@ CELLS = {  # what a front end does -> a cell that does it
 @pytest.mark.thorough
 def test_nbval_agrees_with_a_front_end_and_finds_a_film_that_no_run_gave(tmp_path):
     made = [nbformat.v4.new_code_cell(source) for source in CELLS.values()]
-    notebook = executed(nbformat.v4.new_notebook(cells=made), tmp_path)
+    notebook = executed(nbformat.v4.new_notebook(cells=made), tmp_path / "front_end.ipynb")
     stored = dict(zip(CELLS, [cell.outputs for cell in notebook.cells], strict=True))
     assert stored["capture"][0].text == "outside\n"
     assert stored["update"][0].data["text/plain"] == "'two'"

@@ -8,7 +8,7 @@ import re
 import pytest
 from made_up_lesson import lesson
 from made_up_rounds import NAME, notebook
-from notebook_rules import COURSE, RULES, Lesson, leaks
+from notebook_rules import RULES, Lesson, leaks
 from notebook_rules.duration import count_minutes
 from planted_faults import (
     PLANTED,
@@ -25,7 +25,7 @@ TESTED_APART = {
     "a_lesson_that_is_told_varies",  # on a lesson that does: tests/test_kinds.py
 }
 
-BEGINS = re.compile(r"cell \d+ \('|its? |half |the file |\([abc]\) ")
+BEGINS = re.compile(r"cell \d+ \('|its? |half |the file ")
 
 
 def complaints(rule, read):
@@ -35,10 +35,6 @@ def complaints(rule, read):
 @pytest.mark.slow
 def test_the_made_up_lesson_keeps_every_rule():
     assert [found for rule in RULES for found in rule(lesson(notebook()))] == []
-    assert [found for rule in COURSE for found in rule([lesson(notebook())] * 3)] == []
-    uneven = notebook()
-    with_that_role(uneven, "question", 1).metadata.course.right = "b"
-    assert all(list(rule([lesson(uneven)] * 3)) for rule in COURSE)
 
 
 def test_every_rule_is_broken_by_something():
@@ -69,7 +65,7 @@ def test_a_lesson_without_roles_gets_one_complaint():
 def test_a_students_copy_is_looked_at(monkeypatch):
     monkeypatch.setattr(leaks, "student_copy", lambda file: json.loads(file.read_text()))
     found = "\n".join(complaints("a_students_copy_holds_no_answer", lesson(notebook())))
-    for word in ("'right'", "'answer'", "'expects'", "'caption'", "an output", "the speaker"):
+    for word in ("'right'", "'answer'", "'expects'", "'caption'", "an output", "not for students"):
         assert word in found
 
 

@@ -15,9 +15,9 @@ from course.publishing.cell_colours import safe_style
 from course.publishing.cell_renderer import CellRenderer
 from course.publishing.deck import slides_of
 from course.publishing.inert import clean
+from course.publishing.notebook_file import Unpublishable, opened
 from course.publishing.prepare import prepared
 from course.publishing.remarks import remarks
-from course.publishing.source import Unpublishable, opened
 from course.publishing.tex import Unread, plain_tex
 from course.publishing.wording import safe_markdown
 

@@ -395,7 +395,7 @@ Player(LabFilm((), (Button("go()", ""),), (Drawing(9, 9, (), "", ""),), states, 
 @pytest.mark.notebooks
 def test_a_notebook_stores_of_a_player_its_film_a_picture_and_its_text(tmp_path):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
-    first = stored_text(executed(notebook, tmp_path))
+    first = stored_text(executed(notebook, tmp_path / "film.ipynb"))
     stored = nbformat.reads(first, as_version=4)
     assert "widgets" not in stored.metadata
     data = stored.cells[0].outputs[0].data

@@ -15,9 +15,9 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from course.publish import publish
 from course.publishing import assets
 from course.publishing.cell_renderer import CellRenderer
+from course.publishing.cell_roles import course_of
 from course.publishing.deck import slides_of, template
 from course.publishing.prepare import prepared
-from course.publishing.rounds import course_of
 from course.publishing.site import hide_reasons
 from helpers.predicting import questions
 from helpers.predicting.kinds import lines_of

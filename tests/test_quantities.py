@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from autograd_graphs.untrusted.plain import plain
+from autograd_graphs.plain_values import plain
 from helpers.exercises.exercise import Exercise, exercises, lessons
 from helpers.exercises.quantities import Place, Quantities
-from helpers.exercises.readers import number
-from helpers.exercises.values import same
+from helpers.exercises.reading import number, same
 from helpers.exercises.verdict import judge
 
 ALL = [one for lesson in lessons() for one in exercises(lesson)]

@@ -231,7 +231,7 @@ def test_steps_that_cannot_be_read_are_counted_and_told(monkeypatch):
     def unread(*_):
         raise ImportError("missing")
 
-    monkeypatch.setattr("autograd_graphs.recording.hooks.values_held", unread)
+    monkeypatch.setattr("autograd_graphs.recording.backward_log.values_held", unread)
     space = example()
     trace = record(space["e"], names=space)
     assert [trace.graph.nodes[step.node].is_leaf for step in trace.steps] == [True] * 4
@@ -247,7 +247,7 @@ def test_a_backward_of_which_nothing_was_read_is_not_said_to_be_empty(monkeypatc
     def unread(*_):
         raise ImportError("missing")
 
-    monkeypatch.setattr("autograd_graphs.recording.hooks.Log._arrived", unread)
+    monkeypatch.setattr("autograd_graphs.recording.backward_log.Log._arrived", unread)
     trace = record(example()["e"])
     assert trace.steps == ()
     assert str(trace).startswith("At 8 places I couldn't read this backward")

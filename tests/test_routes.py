@@ -5,8 +5,8 @@ from deck_plan import slides
 
 from course import workspace
 from course.present import route_named
-from course.publishing.parts import Stretch, cut_to, is_in, parts_of
-from course.publishing.source import Unpublishable
+from course.publishing.notebook_file import Unpublishable
+from course.publishing.stretches import Stretch, cut_to, is_in, parts_of
 from course.routes import blocks, parts, routes
 
 ROUTES = routes(workspace.ROOT)

@@ -1,6 +1,4 @@
-"""What the rules read of a lesson: rounds, letters, words, minutes, numbers; and the report on it. No
-kernel runs.
-"""
+"""What the rules read of a lesson: words, lines, minutes. No kernel runs."""
 
 import re
 

@@ -1,18 +1,15 @@
-"""What the text of lesson 00 and its messages claim beyond its own cells, run in torch."""
+"""What lesson 00 claims beyond its own cells, run in torch."""
 
 import re
-from functools import partial
 
 import pytest
 import torch
-from said import NOTEBOOKS, source, stands
+from said import NOTEBOOKS, source
 
 from helpers import show
 from helpers.exercises import exercise as registry
 from helpers.exercises.programs import run
 from helpers.moons import moons
-
-says = partial(stands, "00")
 
 
 def leaf(value=2.0):
@@ -36,7 +33,6 @@ def under_no_grad():
 
 
 def test_a_card_is_the_grad_fn_of_a_result():
-    says("parts", "sits the operation's *backward function*", "stores it as *`grad_fn`*")
     product = leaf() * leaf(3.0)
     result = (product + leaf(4.0)) ** 2
     cards = [name for name in node_names(result) if name != "AccumulateGrad"]
@@ -47,21 +43,12 @@ def test_a_card_is_the_grad_fn_of_a_result():
 
 
 def test_another_c_changes_all_three_gradients():
-    says("q2-notes", "So all three gradients would change.")
     leaves = a, b, c = leaf(2.0), leaf(3.0), leaf(5.0)
     ((a * b + c) ** 2).backward()
     assert [one.grad.item() for one in leaves] == [66.0, 44.0, 22.0]  # with a c of 4: 60, 40, 20
 
 
 def test_a_card_keeps_what_its_slope_needs_and_a_few_keep_more():
-    says(
-        "q4-because", "with respect to one factor and you get the other, so the product keeps both"
-    )
-    says("q4-because", "`+` has slope 1, so it keeps nothing.")
-    says("q4-because", "`x**1` keeps `x`, although its slope")
-    says("q4-notes", "how many has `a * 2`? (None, and one.")
-    says("00.e1", "The slope of `+` is 1, whatever the numbers are.")
-    says("00.2", "if its slope is computed from that value")
     a, b = leaf(2.0), leaf(3.0)
     assert [one.item() for one in torch.autograd.grad(a * b, (a, b))] == [3, 2]
     assert [one.item() for one in torch.autograd.grad(a + b, (a, b))] == [1, 1]
@@ -72,9 +59,6 @@ def test_a_card_keeps_what_its_slope_needs_and_a_few_keep_more():
 
 
 def test_each_use_of_a_tensor_is_an_arrow_and_what_arrives_is_added():
-    says("d1-because", "**Each recorded use of a tensor is an arrow.**")
-    says("d1-notes", "(Two, from one card.)")
-    says("00.1", "the sum of all that arrives", "a product hands back the other factor")
     u, v = leaf(5.0), leaf()
     square = (u * u).grad_fn.next_functions
     assert [node.variable is u for node, _ in square] == [True, True]
@@ -85,7 +69,6 @@ def test_each_use_of_a_tensor_is_an_arrow_and_what_arrives_is_added():
 
 
 def test_the_line_that_lost_the_graph_is_the_next_one_that_uses_it():
-    says("f1-because", "The next line that uses it is the line that lost it.**")
     p = leaf() * 2
     k = torch.tensor(3.0)
     q = torch.tensor(p.item())
@@ -94,8 +77,6 @@ def test_the_line_that_lost_the_graph_is_the_next_one_that_uses_it():
 
 
 def test_the_arrow_stands_at_backward_and_one_word_mends_the_case():
-    says("case-then", "points at the line where PyTorch noticed")
-    says("case-then", "repair the program with one word, and it will get 86 points right")
     lines, names = source("00", "case-run"), {"torch": torch, "moons": moons}
     with pytest.raises(RuntimeError, match=r"^element 0 of tensors does not require") as raised:
         exec(compile(lines, "cell", "exec"), names)
@@ -107,7 +88,6 @@ def test_the_arrow_stands_at_backward_and_one_word_mends_the_case():
 
 
 def test_what_is_kept_is_sent_nowhere():
-    says("cell-02", "They are sent nowhere, and you may delete the file.")
     networks = re.compile(
         r"^\s*(?:import|from) (?:socket|ssl|http|urllib|requests|asyncio)\b", re.MULTILINE
     )
@@ -121,16 +101,12 @@ def test_what_is_kept_is_sent_nowhere():
 
 
 def test_without_a_card_or_a_pill_backward_raises():
-    says("cell-45", "then what it was computed from, until you find a graph")
-    says("cell-45", "An operation on something that requires grad usually leaves a card.")
-    says("forward", "If somebody asked for gradients, these lines build the graph")
     assert (leaf() + 1).grad_fn is not None
     plain, detached = torch.ones(3).sum(), (leaf() * 2).detach()
     for made in (plain, detached, under_no_grad(), leaf() > 0, leaf().argmax()):
         assert "no graph" in show(made).text
         with pytest.raises(RuntimeError, match="does not require grad"):
             made.backward()
-    says("q7-notes", "It silences this error, but `w.grad` stays None,", "you get a TypeError")
     flagged = source("00", "case-run").replace(
         "loss.backward()", "loss.requires_grad_().backward()"
     )
@@ -139,7 +115,6 @@ def test_without_a_card_or_a_pill_backward_raises():
 
 
 def test_the_example_of_a_search_for_a_lost_graph():
-    says("x7", 'lost_at({"h": h, "p": h.tolist(), "loss": loss}) # "p"')
     lost_at = run(registry.find("00.7").solution)
     h = leaf() * torch.ones(2)
     assert lost_at({"h": h, "p": h.tolist(), "loss": torch.tensor(sum(h.tolist()))}) == "p"

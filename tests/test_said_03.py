@@ -1,18 +1,14 @@
-"""What lesson 03, its exercises and the glossary say of leaves and kept gradients, run in plain torch."""
+"""What lesson 03 claims of leaves and kept gradients beyond its own cells, run in torch."""
 
 import warnings
-from functools import partial
 
 import pytest
 import torch
-from said import stands
 from torch import nn
 
 from helpers.exercises.exercise import find
 from helpers.exercises.programs import run
 from helpers.moons import moons
-
-says = partial(stands, "03")
 
 
 def leaf(*numbers):
@@ -49,14 +45,10 @@ def trained(w, skips=True):
     return int((guess.round() == moon).sum())
 
 
-def test_the_case():
-    says("case-then", "Only 45 points are right, and `w` is what we typed in")
-    says("case-then", "and 87 points will be right")
-    says("case-notes", "(A `TypeError`: `w.grad` is None.)")
+def test_the_case_trains_a_leaf_and_not_what_was_made_from_one():
     assert trained(torch.tensor([0.5, 0.5]).reshape(2, 1).requires_grad_()) == 87
     with pytest.raises(TypeError, match="NoneType"):  # the note: without the `if`
         trained(leaf(0.5, 0.5).reshape(2, 1), skips=False)
-    says("case-notes", "Most optimizers have one, too: they skip a weight whose `.grad` is None")
     for kind in (torch.optim.SGD, torch.optim.Adam):
         w, other = leaf(1.0), leaf(1.0)
         other.grad = torch.ones(1)
@@ -65,9 +57,7 @@ def test_the_case():
         assert other.item() != 1
 
 
-def test_retain_grad_in_the_case():
-    says("d1-because", "that is where it arrived", "a step that writes into `w` moves both")
-    says("e1-notes", "After `clone()` the leaf would stay")
+def test_retain_grad_moves_a_result_of_the_case_and_its_leaf_only_through_shared_memory():
     for change, moves in ((lambda x: x.reshape(2, 1), True), (lambda x: x[:, None].clone(), False)):
         start = leaf(0.5, 0.5)
         w = change(start)
@@ -78,17 +68,6 @@ def test_retain_grad_in_the_case():
 
 
 def test_what_no_recorded_operation_made_is_a_leaf():
-    says("d1-notes", "(`reshape`. It computes nothing, and it is recorded all")
-    says("44d220ab", "**A leaf is a tensor without a `grad_fn`, usually because no recorded")
-    says("44d220ab", "After `q += p`, `q` is a non-leaf.", "For `is_leaf`, the flag doesn't matter")
-    says("3a3e5fec", "May you still raise the flag of `q`?")
-    says(
-        "c7a11b63", "A leaf is a tensor without a `grad_fn`, usually because no recorded operation"
-    )
-    says("is_leaf", "`t.is_leaf` is True if `t` has no `grad_fn`")
-    says("leaf", "A leaf is a tensor without a `grad_fn`, usually because no recorded operation")
-    says("tensor", "If a recorded operation made it, it also knows the backward function")
-    says("non-leaf", "a recorded operation made it or wrote into it")
     w = leaf(2.0, 3.0)
     with torch.no_grad():
         q = w * 0.5
@@ -108,13 +87,6 @@ CHANGES = (lambda x: x * 0.1, lambda x: x.double(), lambda x: x.to("meta"), lamb
 
 
 def test_what_comes_after_the_flag_is_recorded():
-    says("f1-because", "write into a leaf under `torch.no_g")
-    says(
-        "f1-notes", "`module.to` keeps its parameters leaves", "ask for dtype and device where the"
-    )
-    says("c7a11b63", "and raise its flag last")
-    says("03.5", "what you do to a weight after its flag went up is recorded")
-    says("meta device", "A move is recorded there, too")
     for change in CHANGES:
         assert not change(leaf(2.0, 3.0)).is_leaf
         assert change(torch.tensor([2.0, 3.0])).requires_grad_().is_leaf
@@ -129,14 +101,6 @@ def test_what_comes_after_the_flag_is_recorded():
 
 
 def test_who_keeps_a_gradient():
-    says("q10-because", "**In `backward()`, a leaf keeps its gradient. A result in between")
-    says("q10-because", "only if it requires grad and backward reaches it")
-    says("q10-notes", "(None, not 0: nobody had computed it.)", "it names two remedies")
-    says("c7a11b63", "keeps the gradient that reaches it")
-    says("03.2", "keeps the gradient that reaches it", "computes it only for what requires grad")
-    says("03.2", "By default a non-leaf keeps none")
-    says("non-leaf", "unless you called `retain_grad()` or named the tensor in `inputs=`")
-    says("backward()", "With `inputs=` it fills only the tensors")
     w = leaf(2.0)
     torch.autograd.grad(w * 3, w)
     assert w.grad is None, "in backward(), and not in grad"
@@ -158,15 +122,6 @@ def test_who_keeps_a_gradient():
 
 
 def test_what_passes_later_is_kept():
-    says("o1-because", "keeps what passes later, and brings nothing back")
-    says("o1-because", "set `t.grad = None`. Your request stays.", "keeps both without a call")
-    says("o1-notes", "and no warning comes", "(Yes, if it passes `t`.)")
-    says("c7a11b63", "with `retain_grad()`, before backward")
-    says(
-        "03.4", "kept or returned only if somebody asked before", "`backward()` itself returns None"
-    )
-    says("retain_grad()", "adds the gradient that passes through `t` to `t.grad`")
-    says("retain_grad()", "`autograd.grad()` adds there, too.")
     d, t, e = middle()
     assert e.backward(retain_graph=True) is None
     t.retain_grad()
@@ -190,8 +145,6 @@ def test_what_passes_later_is_kept():
 
 
 def test_a_gradient_is_as_large_as_its_tensor():
-    says("e1-because", "A gradient is usually as large as its tensor.")
-    says("e1-because", "with 1,600 numbers, and the weights have 24")
     layer = nn.Sequential(nn.Linear(2, 8), nn.Tanh())
     points, kept = torch.ones(100, 2), []
     for part in layer:
@@ -207,8 +160,6 @@ def test_a_gradient_is_as_large_as_its_tensor():
 
 
 def test_a_request_after_a_cast():
-    says("4c1ab323", "A filled `.grad` does not make a leaf")
-    says("4c1ab333", "hold `[40, 60]` and the leaf behind it `[80, 120]`")
     start = leaf(20.0, 30.0)
     w = start.to(torch.float64)
     (w * w).sum().backward()
@@ -219,9 +170,6 @@ def test_a_request_after_a_cast():
 
 
 def test_03_1_three_of_the_lines_are_recorded_and_their_results_have_a_grad_fn():
-    says("03.1", "The others are results of operations that were recorded")
-    says("03.1", "In these lines, if it was, its result has a `grad_fn`.")
-    says("03.1", "a parameter is a new tensor")
     w = leaf(1.0, 1.0)
     s = nn.Parameter(torch.ones(2) * 0.1)
     made = [w, w + 0, w.detach(), w.detach() * 3, s, s * 2, w[:1], w > 0]
@@ -232,8 +180,6 @@ def test_03_1_three_of_the_lines_are_recorded_and_their_results_have_a_grad_fn()
 
 
 def test_an_optimizer_takes_a_non_leaf_only_if_it_retains_or_the_step_is_recorded():
-    says("can't optimize a non-leaf", "unless you called retain_grad()")
-    says("03.5", "is for the leaf behind it. `retain_grad()` does not change that")
     start = leaf(2.0, 3.0)
     weight = start * 0.1
     with pytest.raises(ValueError, match="can't optimize a non-leaf Tensor"):
@@ -247,7 +193,6 @@ def test_an_optimizer_takes_a_non_leaf_only_if_it_retains_or_the_step_is_recorde
 
 
 def test_the_example_of_reasons_for_a_missing_gradient():
-    says("x7", '{"0.weight": "flag down", "head.bias": "not reached"}')
     why_no_grad = run(find("03.7").solution)
     model = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1))
     model.add_module("head", nn.Linear(1, 1))
@@ -255,6 +200,5 @@ def test_the_example_of_reasons_for_a_missing_gradient():
     model[1](model[0](torch.ones(1, 1))).sum().backward()
     reasons = {"0.weight": "flag down", "head.weight": "not reached", "head.bias": "not reached"}
     assert why_no_grad(dict(model.named_parameters())) == reasons
-    says("03.7", "or because no backward has run since `.grad` was emptied")
     model.zero_grad()
     assert why_no_grad({"weight": model[1].weight}) == {"weight": "not reached"}

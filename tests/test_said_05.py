@@ -1,13 +1,11 @@
-"""What lesson 05 says in its prose and its exercises beyond its own cells, run in plain torch."""
-
-from functools import partial
+"""What lesson 05 claims beyond its own cells, run in torch."""
 
 import pytest
 import torch
-from said import refusal, stands
 from torch.autograd import grad
 from torch.autograd.functional import jacobian
 
+from helpers.claims import refusal
 from helpers.exercises import exercise as registry
 from helpers.exercises.programs import run
 from helpers.moons import moons
@@ -15,7 +13,6 @@ from helpers.predicting.programs import outcome
 from helpers.predicting.questions import question
 
 DIVISION, ROWS, CASE = (registry.find(f"05.{number}") for number in (3, 4, 5))
-says = partial(stands, "05")
 
 
 def leaf(*values):
@@ -27,8 +24,6 @@ def distances(points, centre):
 
 
 def test_one_step_with_the_gradient_of_the_case_loses_the_centre():
-    says("case", "the smallest average distance to forty points")
-    says("case-then", "the centre is NaN for ever.", "and none of these lines divides by zero")
     points, _ = moons(40)
     centre = points[0].clone().requires_grad_()
     assert points.isfinite().all()
@@ -53,9 +48,6 @@ def implicit(shape, dtype):
 
 
 def test_torch_puts_in_a_1_for_one_real_element_of_any_shape():
-    says("cell-26", "is a single real number, torch starts with a 1 on its own")
-    says("cell-51", "needs a `v` of its shape. A loss needs nothing.")
-    says("05.2", "one real element needs nothing handed in")
     for shape in ((), (1,), (1, 1)):
         assert implicit(shape, torch.float64) == ""
         assert "real scalar outputs" in implicit(shape, torch.complex64)
@@ -64,10 +56,6 @@ def test_torch_puts_in_a_1_for_one_real_element_of_any_shape():
 
 
 def test_v_is_neither_cut_nor_stretched():
-    says("cell-26", "torch cuts nothing here. The shapes have to agree.")
-    says("gradient", "It has the shape of that tensor")
-    says("gradient=v", "Here `v` has the shape of `y`")
-    says("Mismatch in shape", "the shape of the output at which backward begins")
     for shape in ((), (1,), (3,), (1, 2), (2, 1), (2, 2)):
         y = torch.ones(2, 3) @ torch.ones(3, requires_grad=True)
         v = torch.ones(shape)
@@ -76,10 +64,6 @@ def test_v_is_neither_cut_nor_stretched():
 
 
 def test_v_times_the_jacobian_comes():
-    says("rows-then", "`x.grad` is 1 · row 0 of `W` + 10 · row 1.")
-    says("cell-27", "Ones are right for a sum, halves for a mean of two.")
-    says("05.4", "a backward that begins with `v` brings `v` times the Jacobian")
-    says("Jacobian", "`backward()` gives you one combination of its rows")
     x, W = leaf(1.0, 2.0, 3.0), torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
     for v in (torch.tensor([1.0, 10.0]), torch.tensor([0.0, 1.0])):
         assert torch.equal(grad(W @ x, x, v)[0], v[0] * W[0] + v[1] * W[1])
@@ -95,7 +79,6 @@ def test_v_times_the_jacobian_comes():
 
 
 def test_a_second_backward_needs_the_saved_tensors_once_more():
-    says("cell-49", "Pass `retain_graph=True` (lesson 07)")
     x = leaf(1.0, 2.0)
     y = x**2
     grad(y, x, torch.eye(2)[0])
@@ -103,12 +86,10 @@ def test_a_second_backward_needs_the_saved_tensors_once_more():
 
 
 def test_grad_leaves_the_grad_of_leaves_alone():
-    says("e1", "returns the gradient of `y` with respect to `x` and leaves `x.grad` alone")
     x, other = leaf(1.0, 1.0), leaf(1.0, 1.0)
     x.grad = torch.tensor([7.0, 7.0])
     grad((x * other).sum(), (x, other))
     assert (x.grad.tolist(), other.grad) == ([7, 7], None)
-    says("e1", "`x` is a leaf.")
     inner = x * 1
     inner.retain_grad()
     grad(inner**2, inner, torch.ones(2))
@@ -116,10 +97,6 @@ def test_grad_leaves_the_grad_of_leaves_alone():
 
 
 def test_an_element_that_is_taken_first_and_used_counts():
-    says("cell-36", "if you compute `y` from `first`, it works")
-    says("cell-37", "With `allow_unused=True` you get None here", "It shares memory with `x`")
-    says("05.e1", "then take its first element")
-    says("A weight does not learn", "It raises if no path leads to")
     x = torch.ones(3, requires_grad=True)
     first = x[0]
     assert grad(first**2, first) == (2,)
@@ -132,18 +109,8 @@ def test_an_element_that_is_taken_first_and_used_counts():
 
 
 def test_a_node_returns_what_arrives_times_its_jacobian_without_writing_that_down():
-    says("q1-because", "what arrives by its slope, and hands the product on.**")
-    says("q1-because", "here the numbers are real", "In a matrix product each output depends on")
-    says(
-        "cell-51",
-        "With real numbers, a node multiplies",
-        "by its Jacobian, and hands the product on",
-    )
     z = torch.tensor(1 + 0j, requires_grad=True)
     assert grad(z * 1j, z, torch.tensor(1 + 0j)) == (-1j,), "a complex slope is conjugated"
-    says("05.1", "a node multiplies what arrives by its slope")
-    says("vector-Jacobian product", "the gradient that arrives, times the Jacobian")
-    says("vector-Jacobian product", "The node never writes that matrix down")
     v, x = torch.tensor([1.0, 10.0, -3.0]), leaf(2.0, 3.0, 0.5)
     large = torch.ones(1_000_000, requires_grad=True)  # the table of these would take 4 terabytes
     for operation in (torch.square, torch.sin, lambda x: x.cumsum(0), lambda x: x.softmax(0)):
@@ -155,10 +122,6 @@ def test_a_node_returns_what_arrives_times_its_jacobian_without_writing_that_dow
 
 
 def test_sine_and_square_use_the_one_tensor_that_each_saved():
-    says("cell-13", "Each node uses only what arrives and what it has saved.")
-    says("cell-10", "the slope of sin(x)**2 is sin(2 * x)")
-    says("cell-14", "Where the sine or the cosine is.")
-    says("chain rule", "Along a path you multiply the slopes.")
     x = leaf(2.0)
     s = torch.sin(x)
     y = s**2
@@ -172,7 +135,6 @@ def test_sine_and_square_use_the_one_tensor_that_each_saved():
 
 
 def test_what_a_node_called_by_hand_returns_is_recorded_if_it_uses_x():
-    says("q1-notes", "What the node returns is recorded if its calculation uses `x`.")
     x = leaf(2.0, 3.0)
     assert (x**2).grad_fn(torch.ones(2)).grad_fn is not None
     total, *_ = (x + 1).grad_fn(torch.ones(2))
@@ -180,12 +142,6 @@ def test_what_a_node_called_by_hand_returns_is_recorded_if_it_uses_x():
 
 
 def test_where_paths_meet_gradients_are_added_and_a_node_has_one_turn():
-    says("d1-because", "**Where paths meet, gradients are added.**")
-    says("d1-because", "three paths lead from the loss to `x`")
-    says("d1-because", "a node waits only for paths that begin where you call `backward()`")
-    says("chain rule", "Where paths meet, you add")
-    says("accumulation", "Where paths meet, one call adds what comes along them.")
-    says("q4-notes", "162 is 1 · 6 · 3 · 9")
     x, arrived = leaf(3.0), []
     x.register_hook(lambda gradient: arrived.append(gradient.item()))
     p = x**2
@@ -193,17 +149,14 @@ def test_where_paths_meet_gradients_are_added_and_a_node_has_one_turn():
     (p + q).backward(retain_graph=True)
     p.backward(retain_graph=True)
     assert arrived == [1 * 6 + 1 * 3 * 6 + 1 * 9, 6], "q was not waited for"
-    says("q4-notes", "before the third step: who is next, the square or `x`? (The square.")
     turns, loss = [], p + q
     for made in (loss, q, p):
         made.grad_fn.register_prehook(lambda _, node=made.grad_fn: turns.append(node.name()))
     loss.backward()
     assert turns == ["AddBackward0", "MulBackward0", "PowBackward0"]
-    assert 1 * 6 * 3 * 9 == 162
 
 
 def test_the_first_round_of_a_loop_is_reached_last():
-    says("q4-notes", "(From the first round: backward reaches it last.)")
     w, h, turns = leaf(2.0), torch.tensor(1.0), []
     for number in range(3):
         h = w * h
@@ -221,26 +174,19 @@ def slope_at_0(function):
 
 
 def test_abs_and_norm_hand_on_0_where_they_are_0_and_others_do_not():
-    says("f1-because", "`abs` hands on 0 at 0")
-    says("05.5", "since vector_norm hands on 0 where the distance is 0")
-    says("f1-notes", "(`log` at 0, and `x**0.5` at 0.)")
     assert slope_at_0(torch.abs) == slope_at_0(torch.linalg.vector_norm) == [0, 0]
     for function in (torch.sqrt, torch.log, lambda x: x**0.5):
         assert slope_at_0(function) == [float("inf")] * 2
 
 
 def test_a_root_is_made_safe_before_it_and_not_after():
-    says("The gradient is NaN", "as in sqrt(where(x > 0, x, 1.0)), not only its result")
     lines = question("05.f1").shown["lines"]
     assert question("05.f1").told["mend"]["2"] == "root = torch.where(x > 0, x, 1.0).sqrt()"
     for line in ("half * (x > 0)", "half.masked_fill(x <= 0, 0.0)"):
-        assert "nan" in outcome("\n".join(lines).replace(lines[4], f"safe = {line}")).words
+        assert "nan" in outcome("\n".join(lines).replace(lines[4], f"safe = {line}")).printout
 
 
 def test_infinity_minus_infinity_where_two_paths_meet_is_nan():
-    says("lab-because", "NaN is born where an infinity meets a 0, in either order.**")
-    says("lab-because", "infinity minus infinity, where two paths meet, gives a NaN too")
-    says("lab-because", "the root itself is a millionth, not 0")
     x = leaf(0.0)
     (x.sqrt() - x.sqrt()).backward()
     assert x.grad.isnan()
@@ -253,8 +199,6 @@ def test_infinity_minus_infinity_where_two_paths_meet_is_nan():
 
 
 def test_the_engine_of_05_3_is_caught_by_a_quotient():
-    says("cell-47", "One of the two is wrong: move `b` a little, and you see it.")
-    says("05.3", "what arrives, times the slope in that input")
     v, a, b, h = (
         torch.tensor([1.0, -3.0]),
         torch.tensor([6.0, 5.0]),
@@ -267,7 +211,6 @@ def test_the_engine_of_05_3_is_caught_by_a_quotient():
 
 
 def test_a_point_on_the_centre_of_05_5_pulls_in_no_direction():
-    says("x5", "Such a point pulls in no direction, so its part is 0.")
     for case in CASE.reader.cases:
         points, centre = case()
         (mine,) = grad(CASE.truth()(points, centre), centre)
@@ -276,8 +219,6 @@ def test_a_point_on_the_centre_of_05_5_pulls_in_no_direction():
 
 
 def test_the_example_of_a_check_of_gradients():
-    says("x6", "gradient_agrees(lambda x: (x**2).sum(), torch.ones(3)) # True")
-    says("x6", "In float32, rounding spoils the measured slope")
     agrees = run(registry.find("05.6").solution)
     assert agrees(lambda x: (x**2).sum(), torch.ones(3)) is True
     assert agrees(lambda x: (x**2).sum(), torch.ones(2, 3).t()) is True, "and transposed"

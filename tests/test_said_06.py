@@ -1,13 +1,10 @@
-"""What lesson 06 says of `.grad` and of portions beyond its own cells: it still stands there, and torch
-bears it out.
-"""
+"""What lesson 06 claims of `.grad` and of portions beyond its own cells, run in torch."""
 
-from functools import partial
 from itertools import pairwise
 
 import pytest
 import torch
-from said import source, stands
+from said import source
 from torch import nn
 from torch.nn.functional import cross_entropy
 
@@ -16,7 +13,6 @@ from helpers.predicting.programs import cured, outcome
 from helpers.predicting.questions import question
 
 D = torch.arange(1.0, 5.0)
-says = partial(stands, "06")
 
 
 def leaf(value=1.0):
@@ -46,7 +42,6 @@ def trained(size, steps, rate=0.2):
 
 
 def test_the_case_explodes_wherever_it_stops_and_one_portion_learns():
-    says("case-then", "the same program learns", "has a loss of only 0.5.")
     names = {"torch": torch, "nn": nn, "moons": moons}
     exec(source("06", "case-run").replace("split(20)", "split(100)"), names)
     assert names["loss"] < 0.25
@@ -55,8 +50,6 @@ def test_the_case_explodes_wherever_it_stops_and_one_portion_learns():
     assert all(after < before for before, after in pairwise(whole))
     assert whole[-1] < 0.1
     assert (moons()[1] ** 2).mean() == 0.5
-    says("case-notes", "a smaller one would hide the fault")
-    says("q11-notes", "(Five times, for five equal portions.)", "(For plain SGD and equal portions")
     assert trained(20, 50, rate=0.2 / 5) == pytest.approx(trained(100, 50), rel=1e-4)
 
 
@@ -64,18 +57,9 @@ def test_the_case_explodes_wherever_it_stops_and_one_portion_learns():
 
 
 def test_grad_adds_nothing_and_a_sum_has_the_sum_of_gradients():
-    says("d1-because", "`backward()` adds to what the leaf's `.grad` holds")
-    says(
-        "d1-because",
-        "`torch.autograd.grad` returns the gradients, and adds nothing to a leaf's `.grad`",
-    )
-    says("d1-notes", "the gradient of a sum is the sum of the gradients")
-    says("accumulation", "And each call of `backward()` adds")
-    says("backward()", "adds to the `.grad` of each leaf that requires grad")
     w = leaf()
     assert [sent(loss, w) for loss in (3 * w + 1, w**2, 3 * w + 1 + w**2)] == [3, 2, 5]
     assert w.grad is None
-    says("07.4", "leaves the `.grad` of leaves alone")
     h = w * 3
     h.retain_grad()
     sent(h * 5, w)
@@ -97,9 +81,6 @@ def let_go(w):
 
 @pytest.mark.filterwarnings("ignore:Using backward")
 def test_a_log_holds_one_tensor_unless_a_call_brought_a_new_one():
-    says("q10-because", "log `w.grad.clone()` or `w.grad.item()`")
-    says("q10-because", "with `create_graph=True` (lesson 07), each call makes a new tensor")
-    says("q10-notes", "0, 0, 0: it writes into the same tensor", "2, 2, 2: each call makes a new")
     assert len(set(map(id, logged()))) == 1
     for keep in (torch.clone, torch.Tensor.item):
         assert logged(keep=keep) == [2, 4, 6]
@@ -122,10 +103,6 @@ def stepped(grads, kind=torch.optim.SGD, **how):
 
 
 def test_optimizers_skip_none_and_a_zero_is_a_gradient():
-    says("acc-24", "A weight whose `.grad` is 0 still decays.")
-    says("acc-24", "Momentum, too, can move a weight whose gradient is 0.")
-    says("acc-24", "without decay and momentum, the weights show no difference")
-    says("acc-27", "SGD, Adam and AdamW do. LBFGS reads None as zeros.")
     moved = stepped([1.0], momentum=0.9)
     assert stepped([1.0, 0.0], momentum=0.9) < moved == stepped([1.0, None], momentum=0.9)
     assert stepped([0.0]) == stepped([None]) == 1
@@ -145,12 +122,6 @@ def test_optimizers_skip_none_and_a_zero_is_a_gradient():
 
 
 def test_zero_grad_takes_tensors_away_unless_asked_for_zeros():
-    says("q4", "and so does **`zero_grad()`** since torch 2.0")
-    says("q4-try", "Try zero_grad(set_to_none=False), too.")
-    says("06.5", "Use `model.zero_grad()`, which works in both.")
-    says("zero_grad()", "By default each of them is None after it")
-    says("has no attribute 'zero_'", "or zero_grad() has emptied it since")
-    says("'float' and 'NoneType'", "or zero_grad() has emptied it")
     for has_zero_grad in (lambda layer: layer, lambda layer: torch.optim.SGD(layer.parameters())):
         layer = nn.Linear(2, 1)
         layer(torch.ones(1, 2)).sum().backward()
@@ -172,11 +143,6 @@ def test_zero_grad_takes_tensors_away_unless_asked_for_zeros():
 
 
 def test_each_mean_counts_in_full_and_a_sum_needs_no_division():
-    says("q11-because", "5 from the first, 25 from the second", "Halve each loss, and you get 15.")
-    says("q11-because", "a loss that is a sum over the samples needs no division")
-    says("q11-because", "15: You get it if each mean divides by 4.")
-    says("q11-notes", "each sample's own gradient is 2d²")
-    says("06.5", "you decide how much a portion counts when you scale its loss")
     w = leaf()
     parts = [sent(((w * part) ** 2).mean(), w) for part in D.split(2)]
     assert parts == [5, 25]
@@ -209,18 +175,12 @@ def bytes_kept(portions):
 
 
 def test_what_differs_in_portions_is_what_is_saved():
-    says("q11-because", "That is why small portions")
-    says("06.5", "Then the graph keeps what it saved for all of them until that call.")
     samples = torch.ones(8000)
     assert bytes_kept([samples]) >= 32_000
     assert bytes_kept(samples.split(2000)) <= 8_100
 
 
 def test_weigh_each_mean_by_what_it_divided_by():
-    says("f1-because", "Weigh each mean by the number of samples in it.")
-    says("f1-because", "With halves, the last sample counts as much as the first two together.")
-    says("f1-because", "Nobody notices, because the loss still falls.")
-    says("06.5", "In the mean over all points, a portion counts for its share of the points.")
     assert all(after < before for before, after in pairwise(trained(40, 30, rate=0.2 / 3)))
     samples = torch.ones(3, requires_grad=True)
     one, two = samples.split(2)
@@ -228,8 +188,6 @@ def test_weigh_each_mean_by_what_it_divided_by():
     assert halves[2] == halves[:2].sum()
     shares = sent((one.mean() * 2 + two.mean()) / 3, samples)
     assert torch.allclose(shares, torch.full((3,), 1 / 3))
-    says("f1-because", "`cross_entropy` leaves out targets of −100, so it may divide by less")
-    says("f1-notes", "(2/3 and 1/3, since the first mean divides by 2.)")
     scores, targets = torch.zeros(2, requires_grad=True), torch.tensor([0, 0, -100, 1])
     first, last, batch = (
         sent(cross_entropy(scores.expand(len(part), 2), part), scores)
@@ -244,8 +202,6 @@ def test_weigh_each_mean_by_what_it_divided_by():
 
 
 def test_the_program_of_the_line_is_mended_for_any_portions():
-    says("f1", "Portions may have any size.")
-    says("06.5", "That is right while they are equal.")
     told = question("06.f1").told
     program = "\n".join(question("06.f1").shown["lines"])
     for size in (1, 2, 3):
@@ -267,30 +223,23 @@ def in_halves(layer, x):
 
 
 def test_halves_are_the_batch_unless_batchnorm_mixes_samples():
-    says("q7-because", "what a sample becomes depends on who shares its portion.")
     points, _ = moons()
     batchnorm, layernorm = nn.BatchNorm1d(2), nn.LayerNorm(2)
     assert not torch.allclose(batchnorm(points)[0], batchnorm(points[:4])[0], atol=0.1)
-    says("q7-because", "LayerNorm treats each sample alone.")
     assert torch.allclose(layernorm(points)[0], layernorm(points[:1])[0])
     assert in_halves(layernorm, points)
     assert not in_halves(batchnorm, points)
-    says("q7-because", "BatchNorm uses stored numbers,", "so portions and batch agree")
     before = batchnorm(points).detach()
     assert in_halves(batchnorm.eval(), points)
     assert not torch.allclose(batchnorm(points), before, atol=0.1), "another function"
-    says("q7-because", "if it has any")
     assert not in_halves(nn.BatchNorm1d(2, track_running_stats=False).eval(), points)
-    says("q7-notes", "LayerNorm leaves little more than which one is larger")
     larger = (points[:, 0] > points[:, 1]).float() * 2 - 1
     assert (layernorm(points)[:, 0] - larger).abs().median() < 0.01
-    says("q7-notes", "keep that layer in `eval()`, after every `model.train()`")
     nn.Sequential(batchnorm).train()
     assert not in_halves(batchnorm, points)
 
 
 def test_no_weights_repair_batchnorm():
-    says("06.e1", "Weights don't repair this.")
     points, _ = moons()
     layer = nn.BatchNorm1d(2)
     losses = [((layer(part) - part) ** 2).mean() for part in (points, *points.split(50))]
@@ -305,10 +254,7 @@ def test_no_weights_repair_batchnorm():
 # The exercises
 
 
-def test_what_06_1_and_06_2_say():
-    says("06.1", "adds to what `.grad` holds, and `zero_()` writes zeros over it")
-    says("06.2", "shows under each of its names, and under no copy's")
-    says("06.2", "only takes the name away: what `g` holds is still there.")
+def test_a_second_backward_adds_into_the_same_tensor_and_a_clone_stays():
     x = leaf(2.0)
     (3 * x).backward()
     g, h = x.grad, x.grad.clone()
@@ -320,9 +266,7 @@ def test_what_06_1_and_06_2_say():
     assert g == 0
 
 
-def test_what_06_8_says():
-    """A float16 has no finite number above 65504, and SGD tells a zero from None (06.6)."""
-    says("06.8", "No finite float16 is above 65504")
+def test_a_float16_above_65504_is_infinite_and_a_norm_is_made_of_norms():
     assert torch.finfo(torch.half).max == 65504
     assert torch.tensor(70000.0).bfloat16().isfinite(), "the other half precision has more"
     assert torch.full((4,), 40000.0, dtype=torch.half).norm() == float("inf")

@@ -1,6 +1,4 @@
-"""What lesson 07 says of memory and of nodes beyond its own cells: it still stands there, and torch
-bears it out.
-"""
+"""What lesson 07 claims of memory and of nodes beyond its own cells, run in torch."""
 
 import gc
 import weakref
@@ -9,7 +7,6 @@ from functools import partial
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
-from said import stands
 from torch import nn
 
 from helpers import labs, snapshot
@@ -17,8 +14,6 @@ from helpers.exercises.exercise import find
 from helpers.exercises.programs import run
 from helpers.memory import bytes_in_use
 from helpers.predicting.questions import question
-
-says = partial(stands, "07")
 
 
 class Mark:
@@ -70,13 +65,10 @@ def looped(retain=False, cut=False):
 
 
 def test_the_flag_leads_one_step_further_into_another_error_and_detach_to_the_end():
-    says("case-then", "you get one step further, into a different error")
     plain, error = looped()
     assert (len(plain), "a second time" in error) == (1, True)
     flagged, error = looped(retain=True)
     assert (len(flagged), "modified by an inplace operation" in error) == (2, True)
-    says("case-then", "he message suggests a flag")
-    says("case-then", "repair this loop with one line")
     mended, error = looped(cut=True)
     assert [loss for loss, _ in mended] == [0.0027, 0.0072, 0.0096]
     assert error == ""
@@ -86,9 +78,6 @@ def test_the_flag_leads_one_step_further_into_another_error_and_detach_to_the_en
 
 
 def test_what_the_nodes_of_the_first_graph_keep():
-    says("d1-because", "A product keeps the factors it needs, and here it needs both.")
-    says("d1-because", "The slope of a sum is 1, so its node keeps nothing.")
-    says("d1-notes", "The two `h` share one storage, so six numbers are in memory")
     assert saved_names(leaf(3.0) * 2) == ["other"], "where the 2 wants no gradient, x is not kept"
     x = leaf(1.0, 2.0, 3.0)
     h = x**2
@@ -99,7 +88,6 @@ def test_what_the_nodes_of_the_first_graph_keep():
 
 
 def test_the_flag_in_the_first_call_would_have_helped():
-    says("q1-because", "It would, if the *first* call had carried the flag.")
     x = leaf(1.0, 2.0, 3.0)
     loss = (x**2).sum()
     loss.backward(retain_graph=True)
@@ -110,7 +98,6 @@ def test_the_flag_in_the_first_call_would_have_helped():
 
 
 def test_a_call_that_fails_half_way_may_have_filled_some_grads():
-    says("q1-because", "a call that fails half-way may already have filled some `.grad`s")
     w, bias = leaf(1.0, 2.0), leaf(0.0, 0.0)
     loss = (w.exp() + bias).sum()
     loss.backward()
@@ -121,13 +108,6 @@ def test_a_call_that_fails_half_way_may_have_filled_some_grads():
 
 
 def test_nodes_stay_until_nothing_leads_to_them():
-    says("q1-because", "The nodes themselves stay.**")
-    says("e1-because", "**A graph lives as long as something leads to it")
-    says("q11-notes", "Or the last name that leads to the graph disappears.")
-    says("freed", "the node lets go of it. The nodes and the edges stay")
-    says("training step", "`backward()` fills each `.grad` and frees what was saved")
-    says("Trying to backward", "or autograd.grad() has freed it. The node itself is still there")
-    says("Trying to backward", "If you read node._saved_self after that, you get the same error")
     x = leaf(1.0)
     loss = (x**2).sum()
     loss.grad_fn.next_functions[0][0].metadata["mark"] = mark = Mark()
@@ -153,8 +133,6 @@ def hooked(names_itself):
 
 @pytest.mark.parametrize("names_itself", [True, False])
 def test_a_hook_that_names_its_own_tensor_keeps_the_graph(names_itself):
-    says("e1-because", "A hook (lesson 14) that names its own tensor keeps the graph for ever")
-    says("rg-41", "A node goes when nothing leads to it, not even its own hook.**")
     y = hooked(names_itself)
     y.grad_fn.metadata["mark"] = mark = Mark()
     alive = weakref.ref(mark)
@@ -168,12 +146,6 @@ def test_a_hook_that_names_its_own_tensor_keeps_the_graph(names_itself):
 
 
 def test_what_survives_a_second_call():
-    says("f1-notes", "Would `x / 2` survive a second call? (No, it keeps the 2.)")
-    says("f1-notes", "Would `-x`? (Yes.) And `x.exp()`? (No, it keeps its result.)")
-    says("f1-because", "Adding, subtracting, negating and summing need no saved numbers")
-    says("f1-because", "insert one `exp`, and the second call fails")
-    says("A second backward() runs", "Sums save no tensor, and neither does adding a constant")
-    says("07.7", "a graph that saved something lets backward through once")
     x = leaf(3.0)
     fine = [x + 1, x - 4, -x, x.sum(), x + x]
     assert [twice(loss) for loss in fine] == [False] * 5
@@ -195,7 +167,6 @@ class Forgetful(torch.autograd.Function):
 
 @pytest.mark.slow
 def test_an_own_function_and_compiled_code_follow_other_rules():
-    says("f1-because", "or a `Function` that you wrote, follows other rules")
     assert not twice(Forgetful.apply(leaf(3.0)))
     compiled = torch.compile(lambda x: (x + 1).sum(), backend="aot_eager")
     assert not twice((leaf(3.0) + 1).sum())
@@ -215,17 +186,12 @@ def test_the_flag_keeps_all_four_results():
         x = torch.ones(1000, requires_grad=True)
         _, back = bytes_in_use(lambda x=x: four(x).sum(), retain_graph=keep)
         ends[keep] = back
-    says("q11-because", "frees its tensors when it has finished, so the curve falls")
     assert question("07.q11").right == (ends[True][-1] - ends[False][-1],)
     assert ends[False][-1] == 4_000 + 4, "`x.grad` and the loss"
     assert ends[True][-1] == 20_000 + 4, "and four results"
-    says("q11-because", "Both times, 4,000 bytes of what is left are `x.grad`.")
 
 
 def test_create_graph_records_the_backward_and_the_flag_does_not():
-    says("q11-because", "the flag keeps the graph and records nothing new")
-    says("retain_graph", "so you can go back once more over the same values")
-    says("create_graph", "so you can differentiate a gradient once more")
     x = leaf(3.0)
     (slope,) = torch.autograd.grad(x**3, x, retain_graph=True)
     assert slope.grad_fn is None
@@ -234,8 +200,6 @@ def test_create_graph_records_the_backward_and_the_flag_does_not():
 
 
 def test_two_losses_on_a_trunk():
-    says("o1-because", "give the first call the flag, and read and empty `w.grad` in between")
-    says("o1-notes", "(`one + 0.5 * two`, and still one call.)")
     w = leaf(2.0)
     h = w**2
     (h * 3).backward(retain_graph=True)
@@ -266,22 +230,18 @@ def total_of(read, backward=True):
 
 
 def test_the_total_leads_to_each_step_and_a_number_to_none():
-    says("e1-because", "loss.item()` adds the number and leaves the history behind")
     kept = snapshot(total_of(lambda loss: loss))
     states = [one.state for node in kept.operations for one in node.saved]
     assert states == ["freed"] * 3
     assert isinstance(total_of(lambda loss: loss.item()), float)
     assert total_of(lambda loss: loss.detach()).grad_fn is None
-    says("e1-because", "keeps the saved tensors as well. `no_grad()` prevents that")
     kept = snapshot(total_of(lambda loss: loss, backward=False))
     assert [one.state for node in kept.operations for one in node.saved] == ["held"] * 3
     with torch.no_grad():
         assert total_of(lambda loss: loss, backward=False).grad_fn is None
-    says("e1-because", "The memory of such a loop grows with every step")
 
 
 def test_out_keeps_the_graph_of_a_loss_that_a_cell_ends_on():
-    says("e1-notes", "In a notebook, `Out[]`")
     shell = InteractiveShell()
     shell.run_cell("import torch; w = torch.ones(3, requires_grad=True)", store_history=True)
     shell.run_cell("loss = w.exp().sum()\nloss", store_history=True)
@@ -293,17 +253,14 @@ def test_out_keeps_the_graph_of_a_loss_that_a_cell_ends_on():
 
 
 def test_the_lab_counts_without_accumulate_grad_and_builds_what_was_drawn():
-    says("rg-39", "`AccumulateGrad` is not counted as a node")
     state = labs.lifecycle.map().states[labs.lifecycle.map().walk(("forward",)).to]
     assert state.fact("nodes alive") == "3"
     drawn = {node.operation for node in state.graph.operations}
     assert drawn == {"SumBackward0", "MulBackward0", "PowBackward0"}
-    says("rg-42", "24 bytes in all? (`h` was saved twice")
     assert state.fact("bytes they hold") == "24"
 
 
-def test_what_07_4_says_of_backward():
-    says("07.4", "unless you retain the graph", "because they are not leaves")
+def test_backward_returns_none_and_a_loss_is_no_leaf():
     loss = leaf(2.0) ** 2
     assert loss.backward() is None
     assert not loss.is_leaf
@@ -314,11 +271,9 @@ def test_the_example_of_the_memory_meter():
     x = torch.ones(1000, 64)
     _, held = run(find("07.8").solution)(lambda: model(x).sum(), model)
     assert held == 512000
-    says("x8", "512000: x, and the result of Tanh")
 
 
 def test_a_node_that_keeps_its_own_result_itself_forms_a_circle():
-    says("07.8", "they form a circle, and only backward frees the memory")
     for pack, is_left in ((lambda t: t, True), (torch.Tensor.detach, False)):
         for backward in (False, True):
             with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):

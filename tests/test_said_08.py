@@ -1,21 +1,18 @@
-"""What lesson 08 says beyond its own cells: it still stands there, and torch bears it out."""
+"""What lesson 08 claims beyond its own cells, run in torch."""
 
 import copy
 import io
-from functools import partial
 from itertools import product
 from unittest import mock
 
 import pytest
 import torch
-from said import refusal, stands
 from torch import nn
 
+from helpers.claims import refusal
 from helpers.exercises.exercise import find
 from helpers.exercises.programs import run
 from helpers.moons import moons
-
-says = partial(stands, "08")
 
 
 def leaf(*values):
@@ -42,11 +39,6 @@ def trained(cut=lambda target: target, cut_guess=lambda guess: guess):
 
 
 def test_the_case_forgets_what_it_knew_and_one_word_repairs_it():
-    says("case", "right on 56 of 100 points, and it is unsure")
-    says("case-then", "only 50 points are right now", "and 76 points will be right")
-    says("case-then", "says 0.5 to every point, and nothing")
-    says("08.5", "the classifier gets surer now: 76 points are right, and not 56.")
-    says("08.5", "Now the target learns and the guess stays, so they meet at 0.5 all the same.")
     before, after, guess = trained()
     assert (before, after) == (56, 50)
     assert guess.allclose(torch.full_like(guess, 0.5), atol=1e-4)
@@ -58,10 +50,6 @@ def test_the_case_forgets_what_it_knew_and_one_word_repairs_it():
 
 
 def test_the_two_paths_of_the_loss_add_up_and_each_leads_its_way():
-    says("q12-because", "After Ann's 30, `w` shrinks", "After Ben's −12, `w` grows")
-    says("q12-because", "18, 18: You would get that without `detach()`")
-    says("q12-because", "where guess and target agree")
-    says("q12-notes", "(18: 30 and −12 add up.)")
     w = leaf(1.0)
     ((w * 2 - w * 5) ** 2).backward()
     assert w.grad == 18 == 30 - 12
@@ -69,16 +57,9 @@ def test_the_two_paths_of_the_loss_add_up_and_each_leads_its_way():
 
 
 def test_what_is_detached_counts_for_the_number_and_is_a_constant_for_the_gradient():
-    says(
-        "d2-because",
-        "**What you detach still counts in the value, but for the gradient it's a constant.**",
-    )
     x = leaf(3.0)
     (x * x.detach()).backward()
     assert x.grad == 3, "as a constant factor it counts, with its value"
-    says("d2-because", "`y` is the rounded number", "only a 0 would arrive")
-    says("d2-because", "Rounding is flat almost everywhere.")
-    says("d2-notes", "(2 again, and −1.)", "give the same picture? (Yes.)")
     came = []
     for write in (
         lambda x: x + (x.round() - x).detach(),
@@ -99,9 +80,6 @@ def test_what_is_detached_counts_for_the_number_and_is_a_constant_for_the_gradie
 
 
 def test_what_shares_memory_with_a_weight():
-    says("e1-because", "**`detach()` copies nothing.", "`w.detach().clone()` does it")
-    says("e1-because", "`copy.deepcopy(model.state_dict())`", "but not their history")
-    says("e1-notes", "(Then all is well: a file is a copy.)", "change `w`? (Yes.)")
     model, file = nn.Linear(2, 1), io.BytesIO()
     best, kept = model.state_dict(), copy.deepcopy(model.state_dict())
     torch.save(best, file)
@@ -124,21 +102,6 @@ VIEWS = (lambda h: h[0], lambda h: h.view(-1), lambda h: h.unsqueeze(0).transpos
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_view_made_in_a_block_shows_the_flag_and_has_no_way_back(block):
-    says("q13-because", "shows the flag of its base, but it was not recorded, so backward cannot")
-    says(
-        "q13-because",
-        "so it refuses. Do both after the block.",
-        "after a write PyTorch refuses to record",
-    )
-    says(
-        "q13-because",
-        "As long as nothing is written, `flat` works without an error, but later a gradient is missing.",
-    )
-    says("q13-notes", "raise? (No, and `w.grad` stays None.)", "have caught it? (No.")
-    says("dng-51", "a view made there still shows its flag. Look at its `grad_fn`.")
-    says("does not require grad and does not have", "If you reach the weight itself, ask for its")
-    says("does not require grad and does not have", "so the step after it cut the graph off")
-    says("view", "If you edit what they share, you see it in both")
     for view in VIEWS:
         w = leaf()
         h = w * 3
@@ -160,7 +123,6 @@ def test_a_view_made_in_a_block_shows_the_flag_and_has_no_way_back(block):
 
 
 def test_a_new_result_comes_out_of_the_block_with_its_flag_down():
-    says("q13-because", "`detach()` makes a view too, but its flag is down. A new result, such as")
     h = leaf() * 3
     for block in BLOCKS:
         with block():
@@ -169,10 +131,6 @@ def test_a_new_result_comes_out_of_the_block_with_its_flag_down():
 
 
 def test_eval_and_no_grad_do_not_do_each_others_work():
-    says("o1-because", "Neither does the other's work, so a validation needs both.")
-    says("o1-because", "`torch.no_grad()` on a line without `with` does nothing at all")
-    says("dng-51", "`eval()` is for dropout, `no_grad()` is for the graph.")
-    says("08.3", "neither sets the other", "grad mode and `detach()` do not")
     model = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
     torch.no_grad()
     for training, mode in product((True, False), repeat=2):
@@ -185,9 +143,6 @@ def test_eval_and_no_grad_do_not_do_each_others_work():
 
 
 def test_what_goes_wrong_with_one_of_the_two():
-    says("o1-notes", "each call builds a graph and keeps what it saved")
-    says("o1-notes", "dropout is on, and a batch norm moves its running statistics")
-    says("08.3", "a BatchNorm moves its statistics at each call in train mode")
     norm, drop = nn.BatchNorm1d(2), nn.Dropout(0.5)
     assert nn.Linear(2, 2).eval()(torch.ones(1, 2)).grad_fn._saved_mat1 is not None
     with torch.no_grad():
@@ -198,7 +153,6 @@ def test_what_goes_wrong_with_one_of_the_two():
 
 @pytest.mark.parametrize("frozen", [True, False])
 def test_a_module_may_ask_both_switches(frozen):
-    says("o1-because", "such as `nn.TransformerEncoderLayer`, look at both switches to see")
     layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).requires_grad_(not frozen)
     fast = torch._transformer_encoder_layer_fwd
     for training, mode in product((True, False), repeat=2):
@@ -215,8 +169,6 @@ def test_a_module_may_ask_both_switches(frozen):
 
 
 def test_only_inference_mode_false_undoes_inference_mode():
-    says("f2-notes", "(No. Only `inference_mode(False)` undoes `inference_mode()`.")
-    says("f2-notes", "so it undoes a `no_grad()` around it, too.")
     x, recorded = leaf(), []
     for inner in (torch.enable_grad(), torch.set_grad_enabled(True), torch.inference_mode(False)):
         with torch.inference_mode(), inner:
@@ -227,19 +179,6 @@ def test_only_inference_mode_false_undoes_inference_mode():
 
 
 def test_an_inference_tensor_stays_one_and_a_view_of_an_ordinary_tensor_is_ordinary():
-    says(
-        "f2-because",
-        "**A new tensor made under `inference_mode()` can never be saved for backward.",
-    )
-    says("f2-because", "`features.clone()` after the block is an ordinary tensor")
-    says("dng-42", "A view of an ordinary tensor is still ordinary.", "(No: a sum saves nothing.")
-    says("dng-41", "nothing has to be saved, so nothing is refused")
-    says("dng-51", "A new tensor made under `inference_mode()` cannot be saved for backward.")
-    says("08.3", "Another block records nothing either, and makes ordinary tensors.")
-    says("inference_mode()", "no version counter, so no node may save it.")
-    says("Inference tensors cannot be saved for backward", "under inference_mode() has no version")
-    says("Inplace update to inference tensor", "Outside the block nobody may edit it")
-    says("Inplace update to inference tensor", "torch writes first and refuses afterwards")
     x = leaf()
     with torch.inference_mode():
         made, view, detached = torch.ones(2) * 2, x[:1], x.detach()
@@ -264,7 +203,6 @@ def test_an_inference_tensor_stays_one_and_a_view_of_an_ordinary_tensor_is_ordin
 
 
 def test_a_line_without_with_lasts_until_somebody_switches_back():
-    says("f2-notes", "Another one: the next that calls `backward()`.")
     torch.set_grad_enabled(False)
     try:
         loss = leaf().sum()
@@ -278,16 +216,13 @@ def test_a_line_without_with_lasts_until_somebody_switches_back():
 
 
 def test_08_3_asks_for_a_model_in_one_mode_for_its_solution_sets_one():
-    says("dng-47", "The whole model is either in `train()` or in `eval()`.")
     answer = run(find("08.3").solution)
     model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2).eval())
     answer(model, torch.ones(3, 2))
     assert [layer.training for layer in model] == [True, True]  # it was frozen
 
 
-def test_what_the_moving_average_says():
-    says("08.8", "`state_dict()` names its weight twice, and `parameters()` gives it once.")
-    says("08.8", "counts batches, in whole numbers")
+def test_a_moving_average_meets_a_shared_weight_twice_and_counts_in_whole_numbers():
     twice = nn.Sequential(*2 * [nn.Linear(1, 1)])
     assert (len(twice.state_dict()), len(list(twice.parameters()))) == (4, 2)
     assert nn.BatchNorm1d(1).num_batches_tracked.dtype == torch.int64

@@ -1,16 +1,14 @@
-"""What lesson 10 says, run in plain torch; meta stands for the GPU, as in the lesson.
+"""What lesson 10 claims beyond its own cells, run in torch; meta stands for the GPU, as in the lesson.
 
 What only a GPU can show is in tests/test_gpu.py.
 """
 
 import inspect
 import mmap
-from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
-from said import stands
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional as F
@@ -19,7 +17,6 @@ from helpers.exercises.exercise import find
 from helpers.exercises.programs import run
 from helpers.moons import moons
 
-says = partial(stands, "10")
 MEETS = "is not on the expected device"
 NO_COPY = "Cannot copy out of meta tensor; no data"
 
@@ -57,9 +54,6 @@ def trained(device, moved=False, given=None):
 
 
 def test_it_stops_in_the_first_step_and_ends_when_the_data_are_moved():
-    says("case-then", "The dry run stopped in its first step.")
-    says("case-then", "it should run wherever the model lives")
-    says("10.5", "`device = next(model.parameters()).device`")
     model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
     assert refused(MEETS, lambda: trained("meta", given=model))
     assert all(weight.grad is None for weight in model.parameters())
@@ -70,8 +64,6 @@ def test_it_stops_in_the_first_step_and_ends_when_the_data_are_moved():
 
 
 def test_meta_keeps_shapes_dtypes_devices_and_bytes():
-    says("case", "a device that keeps shapes and no numbers")
-    says("case-notes", "Shapes, dtypes, devices, the graph, and how many bytes it would hold.")
     x = torch.ones(3, 4, dtype=torch.float64, device="meta", requires_grad=True)
     assert ((x * 2).shape, x.dtype, x.nbytes) == ((3, 4), torch.float64, 96)
     assert (x * 2).grad_fn is not None
@@ -82,9 +74,6 @@ def test_meta_keeps_shapes_dtypes_devices_and_bytes():
 
 
 def test_new_tensors_go_where_one_says_and_else_to_the_cpu():
-    says("gpu-05", "goes where you say. A result lives where its inputs live.**")
-    says("gpu-05", "If you say nothing, it is the CPU")
-    says("gpu-05", "`torch.Tensor(2)` and `torch.from_numpy(array)` stay on the CPU.")
     array = torch.ones(2).numpy()
     assert torch.get_default_device() == torch.device("cpu")
     with torch.device("meta"):
@@ -95,16 +84,10 @@ def test_new_tensors_go_where_one_says_and_else_to_the_cpu():
 
 
 def test_a_number_of_meta_is_none():
-    says("gpu-06", "What does `b[0].item()` do? (It raises: there is no number.)")
-    says("o2-notes", "`loss.item()` raises, so a log has to wait")
-    says("10.5", "On meta the loss has no number")
     assert refused("cannot be called on meta tensors", meta(2).sum().item)
 
 
 def test_a_tensor_has_to_be_kept_and_a_module_not():
-    says("f1-because", "**A tensor's `.to()` returns a tensor, and you have to keep it")
-    says("10.4", "A tensor's `.to()` returns another tensor")
-    says("q12-because", '`layer.to("meta")` may stand alone in a line')
     t, layer = torch.ones(2), nn.Linear(2, 1)
     t.to("meta"), layer.to("meta")
     assert t.device.type == "cpu"
@@ -113,11 +96,6 @@ def test_a_tensor_has_to_be_kept_and_a_module_not():
 
 
 def test_which_one_is_expected_differs():
-    says("f1-notes", "in `moon - guess`? (The CPU.)")
-    says("f1-because", "Here *expected* is the device of `guess + noise`.")
-    says("f1-because", "other operations expect another tensor's device")
-    says("device", "Most operations need all their inputs on one device")
-    says("is not on the expected device", "and this operation moves none of them")
     c, m = torch.ones(2), meta(2)
     assert refused(f"device cpu {MEETS} meta", lambda: m + 0 - c)
     assert refused(f"device meta {MEETS} cpu", lambda: c - m)
@@ -126,7 +104,6 @@ def test_which_one_is_expected_differs():
 
 
 def test_torchs_library_has_these_words_for_a_gpu():
-    says("f1-because", "the message is *Expected all tensors to be on the same device*")
     library = Path(torch.__file__).parent / "lib"
     if not (library / "libtorch_cpu.so").exists():
         pytest.skip("a library of another name")
@@ -138,10 +115,6 @@ def test_torchs_library_has_these_words_for_a_gpu():
 
 
 def test_in_arithmetic_a_number_of_the_cpu_counts_as_a_number():
-    says("f1-notes", "(It raises: the exception is for numbers on the CPU.)")
-    says("10.1", "CPU tensors without dimensions")
-    says("10.1", "a CPU tensor without dimensions counts as a plain number")
-    says("f1-then", "comparisons and `where`, such a tensor counts as a plain number.")
     m, n = meta(2), torch.tensor(3.0)
     for operation in (torch.add, torch.sub, torch.mul, torch.div):
         assert operation(n, m).is_meta
@@ -152,8 +125,6 @@ def test_in_arithmetic_a_number_of_the_cpu_counts_as_a_number():
 
 
 def test_so_it_does_in_comparisons_and_where_and_a_stack_refuses_it():
-    says("f1-then", "`torch.stack` refuses it.")
-    says("e1-notes", "(It raises, too: the gradient of `n` is on meta.)")
     m, n = meta(2), torch.tensor(3.0)
     assert all(made.is_meta for made in (m < n, m == n, torch.where(m > 0, n, m)))
     assert refused(MEETS, lambda: torch.stack([n, m[0]]))
@@ -165,10 +136,6 @@ def test_so_it_does_in_comparisons_and_where_and_a_stack_refuses_it():
 
 
 def test_no_gradient_comes_back_from_meta_and_each_is_where_its_leaf_is():
-    says("e1", "Now `loss.backward()` fills `far.grad`, and raises.")
-    says("e1-because", "meta has no numbers to copy", "it leaves a card: *ToCopy*")
-    says("e1-notes", "(No: torch refuses a gradient of another device.)")
-    says("10.4", "a recorded `.to()` gives a result, and the leaf stays behind")
     far = meta(2).requires_grad_()
     with pytest.raises(RuntimeError, match="device type 'cpu' to a tensor with device type 'meta'"):
         far.grad = torch.ones(2)
@@ -180,13 +147,10 @@ def test_no_gradient_comes_back_from_meta_and_each_is_where_its_leaf_is():
         assert "ToCopyBackward0" in str(moved.grad_fn)
         assert (moved.is_leaf, w.is_leaf, w.dtype) == (False, True, torch.float32)
     assert w.to("cpu") is w, "if something has to move"
-    says("10.4", "A move before the flag is not recorded.", "`.requires_grad_()` last")
     assert torch.ones(2).to("meta").requires_grad_().is_leaf
 
 
 def test_a_module_moves_what_it_has_registered():
-    says("q12-because", "registered: its parameters, its buffers and the modules in it.**")
-    says("q12-because", "The layers in it stay behind, too.")
     layer = nn.Linear(2, 1)
     layer.inner, layer.listed, layer.mean = nn.Linear(2, 2), [nn.Linear(2, 2)], torch.zeros(2)
     layer.register_buffer("scale", torch.ones(2))
@@ -199,7 +163,6 @@ def test_a_module_moves_what_it_has_registered():
 
 
 def test_on_meta_the_parameters_are_new_and_the_optimizer_has_the_old():
-    says("q12-notes", "on meta, the parameters are new objects afterwards")
     layer = nn.Linear(2, 1)
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
     layer.to("meta")
@@ -212,8 +175,6 @@ def test_on_meta_the_parameters_are_new_and_the_optimizer_has_the_old():
 
 
 def test_whatever_comes_after_shares_the_device():
-    says("o2-because", "so do the output, the loss and the gradients")
-    says("o2-because", "goes where `points` is *at that moment*.")
     model, loss = trained("meta", moved=True)
     assert loss.is_meta
     assert all(weight.grad.is_meta for weight in model.parameters())
@@ -224,7 +185,6 @@ def test_meta_forgives_what_torchs_own_stand_in_for_a_gpu_refuses():
     """FakeTensor has a device of its own for each tensor, and needs no GPU; under no_grad, since a
     graph of such tensors does.
     """
-    says("o2-because", "for `nn.Embedding` pass without an error, and a GPU refuses them.")
     nn.Embedding(2, 3, device="meta")(torch.tensor([0, 1])).sum().backward()
     with torch.no_grad(), FakeTensorMode():
         layer = nn.Embedding(2, 3, device="cuda")
@@ -233,9 +193,6 @@ def test_meta_forgives_what_torchs_own_stand_in_for_a_gpu_refuses():
 
 
 def test_others_show_up_only_in_backward():
-    says("o2-because", "Others show up only in `backward()`.")
-    says("o2-notes", "(CPU data in a linear layer without a bias, for example.)")
-    says("gpu-50", "If a dry run on meta raises nothing, that proves little.")
     m = meta(2)
     m += torch.ones(2, requires_grad=True)
     late = "returned an invalid gradient"
@@ -246,7 +203,6 @@ def test_others_show_up_only_in_backward():
 
 
 def test_without_cuda_it_raises():
-    says("o2-notes", "(It raises. It does not fall back to the CPU.)")
     start = inspect.getsource(torch.cuda._lazy_init)
     assert 'AssertionError("Torch not compiled with CUDA enabled")' in start
     if not torch.backends.cuda.is_built():
@@ -255,14 +211,12 @@ def test_without_cuda_it_raises():
 
 
 def test_torch_says_that_synchronize_waits():
-    says("q11-because", "`torch.cuda.synchronize()` waits until it has")
     waits = " ".join(torch.cuda.synchronize.__doc__.split())
     assert "Wait for all kernels in all streams on a CUDA device to complete" in waits
 
 
 def test_through_data_the_dtype_changes_and_meta_is_out_of_reach():
     """On an H200 `.data = .cuda()` works, as `module.to("cuda")` does: only meta is refused."""
-    says("10.4", "you can change the dtype, but you can't get to `meta`.")
     t = torch.ones(2)
     t.data = t.data.to(torch.float64)
     assert t.dtype == torch.float64
@@ -271,7 +225,6 @@ def test_through_data_the_dtype_changes_and_meta_is_out_of_reach():
 
 
 def test_a_model_leaves_meta_only_empty():
-    says("10.5", "there are no numbers to copy", "its numbers are whatever was in memory")
     assert refused(NO_COPY, lambda: nn.Linear(2, 1, device="meta").to("cpu"), NotImplementedError)
     assert nn.Linear(2, 1, device="meta").to_empty(device="cpu").weight.device.type == "cpu"
     loss = F.mse_loss(meta(2), meta(2))
@@ -282,5 +235,4 @@ def test_the_example_of_a_batch_that_moves():
     batch = {"points": torch.ones(2, 2), "names": ["a", "b"]}
     moved = run(find("10.8").solution)(batch, "meta")
     assert str(moved) == "{'points': tensor(..., device='meta', size=(2, 2)), 'names': ['a', 'b']}"
-    says("x8", str(moved))
     assert batch["points"].device.type == "cpu"

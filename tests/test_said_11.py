@@ -1,16 +1,14 @@
-"""What lesson 11 says of steps and loops beyond its own cells: it still stands there, and torch bears it
-out.
-"""
+"""What lesson 11 claims of steps and loops beyond its own cells, run in torch."""
 
 from functools import partial
 
 import pytest
 import torch
-from said import refusal, stands
 from torch import nn
 from torch.nn.functional import mse_loss
 
 from helpers import labs, snapshot
+from helpers.claims import refusal
 from helpers.exercises.exercise import find
 from helpers.exercises.programs import run
 from helpers.moons import moons
@@ -19,7 +17,6 @@ from helpers.predicting.questions import question
 SGD, ADAMW = torch.optim.SGD, torch.optim.AdamW
 FUSED = (SGD, torch.optim.Adam, ADAMW, torch.optim.Adagrad)
 EDITED, TWICE = "modified by an inplace operation", "a second time"
-says = partial(stands, "11")
 
 
 def scalar(value):
@@ -51,9 +48,6 @@ def fault_of(pred, percent, zero, data, keep):
 
 
 def test_the_case_has_four_faults_and_two_of_them_raise():
-    says("case-then", "There are four faults, and two of them never raise one.")
-    says("case-then", "the next error comes.", "A fifth line does no harm yet")
-    says("case", "`SGD` subtracts the gradient times `lr`")
     assert TWICE in fault_of(True, False, True, True, True), "the next one speaks up"
     alone = [fault_of(*[place == at for place in range(5)]) for at in range(5)]
     assert [bool(error) for error in alone] == [True, True, False, False, False]
@@ -68,11 +62,6 @@ def test_the_case_has_four_faults_and_two_of_them_raise():
 
 
 def test_zero_grad_may_stand_anywhere_but_between_backward_and_step():
-    says("o1-because", "may stand anywhere but between `backward()` and `step()`")
-    says("loop-53", "may stand anywhere but between `backward()` and `step()`")
-    says("o1-because", "`backward()` adds to `.grad`, and `step()` leaves it there.")
-    says("o1-notes", "123 means three, two, one")
-    says("o1-notes", "(11: each step uses the batch before. The loss falls all the same.)")
     told = question("11.o1").told
     of = {letters: told["outcomes"][number] for letters, number in told["of"].items()}
     for letters in ("abcd", "abdc", "adbc", "dabc"):
@@ -90,20 +79,14 @@ def test_zero_grad_may_stand_anywhere_but_between_backward_and_step():
 
 
 def test_portions_that_share_a_step_share_a_zero_grad():
-    says("o1-because", "if several portions share a step, call it once per step")
     w = scalar(0.0)
     for batch in (1.0, 10.0):
         w.grad = None
         (w * batch).backward()
     assert w.grad == 10, "11 is wanted"
-    says("11.2", "takes what comes until somebody lets go of it")
 
 
 def test_the_lab_turns_as_its_fold_says():
-    says("lab-because", "Forward builds, `backward()` fills and frees, `step()` writes")
-    says("lab-because", "Each turn goes half of the way.")
-    says("lab-because", "Each step finds the same gradient: 2.5, 4, 5.5.")
-    says("lab-because", "The turn freed the graph, but the gradient is still there.")
     world = labs.loop.map()
     turn = ("forward", "zero_grad", "backward", "step")
     ways = turn, turn * 2, (*turn, "step"), (*turn, "step", "step")
@@ -116,11 +99,6 @@ def test_the_lab_turns_as_its_fold_says():
 
 
 def test_a_step_leaves_no_card():
-    says("d1-because", "It runs as under `no_grad()`, so nothing is recorded.")
-    says("d1-because", "the graph of a round leads to the weights, and no further")
-    says("d1-because", "recording stays on, and a step into a leaf is refused")
-    says("d1-notes", "(It makes a new tensor. The optimizer goes on holding the old one.)")
-    says("optimizer", "writes new numbers into the same weight, outside the graph")
     w = old = scalar(2.0)
     optimizer, seen = SGD([w], lr=0.25), []
     inside = optimizer._init_group
@@ -150,10 +128,6 @@ def second_gradient(**options):
 
 
 def test_a_fused_step_takes_the_alarm_away_and_leaves_the_fault():
-    says("e1", "call `(out**2).backward()`. Torch complains about a version.")
-    says("e1-because", "With or without `fused=True`, the fault is there.")
-    says("e1-because", "16 is 2 · 4 · 2 · 1, from the old `out` and the new `w`")
-    says("e1-because", "Before the step, the gradient was 32, and a new forward gives 4.")
     assert second_gradient(fused=True) == (32, 16, 4)
     with pytest.raises(RuntimeError, match=EDITED):
         second_gradient()
@@ -161,9 +135,6 @@ def test_a_fused_step_takes_the_alarm_away_and_leaves_the_fault():
 
 @pytest.mark.parametrize("kind", FUSED)
 def test_a_fused_step_moves_the_weight_and_ticks_nothing(kind):
-    says("e1-notes", "A fused step moves a weight, and does not move its counter.")
-    says("11.e1", "A fused step does not move the version counter.")
-    says("11.1", "plain SGD's among them, and `.grad` is another tensor")
     for fused in (True, False):
         w = scalar(1.0)
         w.backward()
@@ -173,7 +144,6 @@ def test_a_fused_step_moves_the_weight_and_ticks_nothing(kind):
 
 
 def test_with_a_forward_a_round_a_fused_step_does_what_a_plain_one_does():
-    says("e1-because", "if every round has its own forward, nothing is used across a step")
     ends = []
     for fused in (False, True):
         torch.manual_seed(0)
@@ -191,10 +161,6 @@ def test_with_a_forward_a_round_a_fused_step_does_what_a_plain_one_does():
 
 
 def test_an_optimizer_holds_tensors_and_no_model():
-    says("f1-because", "An optimizer holds tensors, not a model.")
-    says("f1-because", "You handed it the parameters before the new layer was there.")
-    says("f1-notes", "(The loss still falls a little: the first layer learns.")
-    says("11.f1", "its gradient arrives in each round", "require grad from the start")
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(2, 4), nn.Linear(4, 3))
     optimizer = SGD(model.parameters(), lr=0.1)
@@ -216,8 +182,6 @@ def test_an_optimizer_holds_tensors_and_no_model():
 
 
 def test_loading_writes_into_the_same_tensors_and_a_plain_list_is_not_looked_into():
-    says("f1-because", "`load_state_dict` writes them into the same tensors, unless you say")
-    says("f1-notes", "`parameters()` does not look inside. `nn.ModuleList` is the remedy.")
     layer = nn.Linear(2, 1)
     weight = layer.weight
     for assign in (False, True):
@@ -248,12 +212,6 @@ def losses(scale_of, rounds=4, inside=False, **options):
 
 
 def test_a_line_above_the_loop_is_computed_once_and_what_it_saved_decides():
-    says("q9", "Round 2 raises, and the message offers `retain_graph=True`.")
-    says("q9-because", "`w` moves four times by the same gradient")
-    says("q9-because", "Whatever depends on a weight belongs inside", "It saved its result.")
-    says("q9-because", "You would get that error if `exp` had saved `w`.")
-    says("q9-notes", "(No. That node saves nothing, so the loss stands still in silence.)")
-    says("q9-notes", "(Round 2 raises: `w` itself was saved, and the step wrote into it.)")
     assert TWICE in refusal(lambda: losses(torch.exp))
     assert losses(torch.exp, retain_graph=True) == ([4] * 4, [-4] * 4)
     inside, _ = losses(torch.exp, inside=True)
@@ -268,7 +226,6 @@ def test_a_line_above_the_loop_is_computed_once_and_what_it_saved_decides():
 
 
 def test_the_repaired_loop_gets_89_points_right():
-    says("loop-54", "Now your loop gets 89 of the 100 points right")
     answer = run(find("11.3").solution.replace("range(4)", "range(100)"))
     for seed in range(4):
         torch.manual_seed(seed)
@@ -277,20 +234,14 @@ def test_the_repaired_loop_gets_89_points_right():
         assert (model(points).round() == moon).sum() == 89
 
 
-def test_the_answers_of_the_quiz_say_why():
-    says("quiz-1-because", "Three of the four run without an error.")
-    says("quiz-1-because", "It is only a new attribute", "Each call adds its 2")
+def test_backward_returns_none_and_a_second_one_on_one_graph_is_refused():
     assert torch.ones(2, requires_grad=True).mul(0.1).sum().backward() is None
     loss = (scalar(3.0) ** 2).sum()
     loss.backward()
     assert TWICE in refusal(loss.backward)
 
 
-def test_what_11_3_says_of_clamp_of_an_edit_and_of_going_back_again():
-    says("11.3", "`clamp` without the `_` makes a new tensor")
-    says("11.3", "Going back again computes no new prediction")
-    says("11.3", "On a tensor, `*=` makes nothing new: it edits, like `mul_`")
-    says("in-place operation", "changes the tensor that you give it, and makes no new one.")
+def test_clamp_returns_a_new_tensor_an_edit_does_not_and_data_hides_a_write_from_a_graph():
     edited = held = torch.ones(2)
     edited *= 100
     assert (edited is held, held._version) == (True, 1)

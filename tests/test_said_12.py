@@ -1,19 +1,16 @@
-"""What lesson 12 says of functions of one's own in prose, folds, notes and messages, run in plain torch."""
+"""What lesson 12 claims of functions of one's own beyond its own cells, run in torch."""
 
 import gc
 import warnings
 import weakref
-from functools import partial
 
 import pytest
 import torch
-from said import refusal, stands
 from torch.autograd import Function, grad, gradcheck, gradgradcheck
 from torch.autograd.function import once_differentiable
 
+from helpers.claims import refusal
 from helpers.moons import learn
-
-says = partial(stands, "12")
 
 
 def leaf(*values, **options):
@@ -45,8 +42,6 @@ Through = function(lambda ctx, x: x.sign(), lambda ctx, arrived: arrived)
 
 
 def test_the_gate_has_the_right_values_and_closes_for_good_after_one_step():
-    says("case-then", "and with `Gate` 50, which is as good as a coin")
-    says("q1-because", "After a single step all of them are closed.")
     x, seen = torch.linspace(-3, 3, 31), []
     assert torch.equal(Gate.apply(x), torch.relu(x))
 
@@ -65,8 +60,6 @@ def test_the_gate_has_the_right_values_and_closes_for_good_after_one_step():
 
 
 def test_a_forward_runs_without_a_record_and_becomes_one_node():
-    says("d1-because", "so its three operations leave nothing", "Those in a list get none.")
-    says("d1-because", "If a list is all you hand over, the result has no graph.")
     modes = []
     noted = function(lambda ctx, x: (modes.append(torch.is_grad_enabled()), x.exp())[1])
     h = leaf() * 2
@@ -77,29 +70,19 @@ def test_a_forward_runs_without_a_record_and_becomes_one_node():
         assert function(made).apply([leaf()]).grad_fn is None
     both = function(lambda ctx, given, x: given[0] * x).apply([h], h)
     assert both.grad_fn.next_functions == ((h.grad_fn, 0),)
-    says("custom function", "Its `apply` makes one node, however much the forward computes")
-    says("d1-notes", "without `backward` the forward runs, and `loss.backward()` raises")
     assert "must implement either the backward or vjp" in refusal(y.sum().backward)
-    says("d1-notes", "What does the card save? (Nothing.")
     assert y.grad_fn.saved_tensors == ()
 
 
 def test_what_a_backward_returns_goes_on_as_it_is():
-    says("q1-because", "torch multiplies nothing for you")
-    says(
-        "q1-because",
-        "refuses a wrong number of gradients (extra `None`s are fine) or a shape that doesn't fit",
-    )
     for returned, message in (
         (torch.ones(5), "got [5] but expected shape compatible with [2]"),
         ((torch.ones(2),) * 2, "incorrect number of gradients (expected 1, got 2)"),
     ):
         wrong = function(lambda ctx, x: x * 1, lambda ctx, arrived, returned=returned: returned)
         assert message in refusal(wrong.apply(leaf()).sum().backward)
-    says("q1-because", "It casts other dtypes, but not complex to real")
     turned = function(lambda ctx, x: x * 1, lambda ctx, arrived: arrived * 1j)
     assert "input_is_complex == grad_is_complex" in refusal(turned.apply(leaf()).sum().backward)
-    says("q1-because", "it sums over broadcast dimensions")
     wide = function(lambda ctx, x: x * 1, lambda ctx, arrived: torch.ones(2, 5))
     wide.apply(x := torch.ones(2, 1, requires_grad=True)).sum().backward()
     assert x.grad.tolist() == [[5], [5]]
@@ -112,7 +95,6 @@ def test_what_a_backward_returns_goes_on_as_it_is():
         odd = function(lambda ctx, x: x * 1, lambda ctx, arrived, returned=returned: returned)
         odd.apply(x := leaf()).sum().backward()
         assert (x.grad.tolist(), x.grad.dtype) == (gradient, torch.float32)
-    says("q1-because", "It checks no values, but anomaly mode (lesson 14) refuses a NaN.")
     nan = function(lambda ctx, x: x * 1, lambda ctx, arrived: arrived * torch.nan)
     nan.apply(x := leaf()).sum().backward()
     assert x.grad.isnan().all()
@@ -122,7 +104,6 @@ def test_what_a_backward_returns_goes_on_as_it_is():
 
 
 def test_a_backward_that_edits_what_arrives_spoils_another_path():
-    says("q1-notes", "Then the gradient there is wrong, too, and often nothing raises.")
     hundredfold = function(lambda ctx, x: x * 1, lambda ctx, arrived: arrived.mul_(100))
     x = leaf()
     h = x * 1
@@ -131,8 +112,6 @@ def test_a_backward_that_edits_what_arrives_spoils_another_path():
 
 
 def test_a_backward_that_returns_a_view_of_x_lets_torch_add_into_x():
-    says("q1-notes", "And may it return a view of `x`?")
-    says("q1-notes", "the second backward adds into `x` itself")
     viewing = function(keep_attribute, lambda ctx, arrived: ctx.x.detach().view(2))
     x = leaf()
     viewing.apply(x).sum().backward()
@@ -145,26 +124,19 @@ def test_a_backward_that_returns_a_view_of_x_lets_torch_add_into_x():
 
 
 def test_save_for_backward_guards_a_tensor_and_an_attribute_does_not():
-    says("q2-because", "An attribute such as `ctx.x` guards nothing.")
-    says("save_for_backward", "Torch guards it by its version, and backward frees it")
-    says("q2-because", "Both keep the tensor itself and no copy.")
     x = leaf(2.0)
     gate, cube = Gate.apply(x), Cube.apply(x)
     assert gate.grad_fn.x is x
     assert cube.grad_fn.saved_tensors[0].data_ptr() == x.data_ptr()
     (gate + cube).sum().backward()
-    says("q2-because", "Backward also frees what was saved, and an attribute stays.")
     assert "after they have already been freed" in refusal(lambda: cube.grad_fn.saved_tensors)
     assert gate.grad_fn.x is x
-    says("q2-notes", "(It is not freed by backward.")
-    says("q2-because", "so it may be an attribute. `save_for_backward` would refuse it.")
     for thing in (3.0, x.shape, True):
         own = function(lambda ctx, x, thing=thing: (ctx.save_for_backward(thing), x * 3)[1])
         assert "can only save variables" in refusal(lambda own=own: own.apply(x))
 
 
 def test_a_result_in_an_attribute_waits_for_the_garbage_collector():
-    says("q2-notes", "That memory waits for Python's garbage collector.")
 
     def circle(ctx, x):
         ctx.y = y = x.exp()
@@ -191,28 +163,20 @@ def checked(call, *values, **options):
 
 def test_gradcheck_needs_float64_and_says_no_at_a_corner():
     message, said_too = checked(Cube.apply, 2.0, 5.0)
-    for number in ("11.4441", "68.6646", "12", "75"):
-        says("f1", number)
-        assert f"{number}." in message.replace("11.4441", "11.4441.").replace("68.6646", "68.6646.")
-    says("f1-because", "(Torch also warns of this, above the error.)")
+    for number in ("11.4441", "68.6646", "12.", "75."):
+        assert number in message
     assert "is not a double precision floating point" in str(said_too[0].message)
     assert checked(Cube.apply, 2.0, 5.0, dtype=torch.float64)[0] == ""
-    says("f1-because", "Its h is a millionth.")
-    says("f1-because", "at 0 it says no to `torch.relu`, and yes to `torch.abs`")
     assert "numerical:tensor([[0.5000]]" in checked(torch.relu, 0.0, dtype=torch.float64)[0]
     assert checked(torch.abs, 0.0, dtype=torch.float64)[0] == ""
-    says("f1-because", "agree in nearly all of them")
     above, below = torch.tensor([2.0, 5.0]) + 1e-6, torch.tensor([2.0, 5.0]) - 1e-6
     assert torch.allclose(Cube.apply(above), Cube.apply(below), rtol=3e-6)
 
 
 def test_gradcheck_finds_the_fault_of_the_case_and_not_second_derivatives():
-    says("f1-notes", "Would `gradcheck` have found the fault of `Gate`? (Yes.")
-    says("f1-notes", "a gradient of 0 arrive, and `Gate` returns 1 all the same.")
     alone = checked(Gate.apply, 2.0, dtype=torch.float64)[0]
     assert "backward not multiplied by grad_output" in alone
     assert "Jacobian mismatch" in checked(Gate.apply, 2.0, -3.0, dtype=torch.float64)[0]
-    says("f1-notes", "second derivatives? (No, `gradgradcheck` does: lesson 13.)")
     cut = function(
         keep_saved, lambda ctx, arrived: arrived * 3 * ctx.saved_tensors[0].detach() ** 2
     )
@@ -221,9 +185,6 @@ def test_gradcheck_finds_the_fault_of_the_case_and_not_second_derivatives():
 
 
 def test_once_differentiable_raises_in_backward_and_may_not_in_grad():
-    says("f1-notes", "Then `backward()` on the gradient that it returns usually fails,")
-    says("f1-notes", "`autograd.grad` may leave that part out and return a wrong number")
-    says("trying to differentiate twice", "and return a wrong number without an error")
     once = once_differentiable(lambda ctx, arrived: arrived * 3 * ctx.saved_tensors[0] ** 2)
     own = function(keep_saved, once)
     x = leaf(2.0)
@@ -240,14 +201,9 @@ def test_once_differentiable_raises_in_backward_and_may_not_in_grad():
 
 
 def test_a_straight_through_gradient_moves_the_first_layer_and_is_no_derivative():
-    says("e1-because", "the first layer stands still: 86 points", "roughly right: 93 points")
-    says("straight-through estimator", "hands on the gradient as if that were not there")
-    says("gradcheck", "Give it float64. *Where it stops:*")
     x = leaf(0.3, -2.0)
     assert grad(torch.sign(x).sum(), x)[0].tolist() == [0, 0]
     assert grad((5 * Through.apply(x)).sum(), x)[0].tolist() == [5, 5]
-    says("e1-because", "this is not the gradient of your loss")
-    says("e1", "`gradcheck` says no to it")
     assert "Jacobian mismatch" in checked(Through.apply, 0.3, -2.0, dtype=torch.float64)[0]
 
 
@@ -261,12 +217,8 @@ def test_a_straight_through_gradient_moves_the_first_layer_and_is_no_derivative(
     ],
 )
 def test_one_value_comes_back_for_each_argument(more, message):
-    says("q3-because", "and None where there is no gradient")
-    says("q3-because", "torch forgives a None too many at the end")
-    says("q3-because", "a list counts as one value")
     listing = function(lambda ctx, x, k: x * k, lambda ctx, arrived: [arrived * 3.0, None])
     assert "expected 2, got 1" in refusal(listing.apply(leaf(), 3.0).sum().backward)
-    says("q3-notes", "What does `ctx.needs_input_grad` hold here? (True and False.)")
     wanted = []
 
     def backward(ctx, arrived):
@@ -286,7 +238,6 @@ def test_one_value_comes_back_for_each_argument(more, message):
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
 def test_compile_reads_forward_and_backward_before_there_are_numbers():
-    says("q3-notes", "an `if` that looks at numbers, `fullgraph=True` raises an error")
 
     def asks(ctx, arrived):
         return arrived * 3 if arrived.sum() > 0 else arrived
@@ -300,7 +251,6 @@ def test_compile_reads_forward_and_backward_before_there_are_numbers():
 
 
 def test_gradients_in_the_wrong_places_are_noticed_by_gradcheck_alone():
-    says("q3-notes", "(If their shapes fit, nothing is noticed. `gradcheck` would.)")
 
     def kept(ctx, a, b):
         ctx.save_for_backward(a, b)
@@ -317,8 +267,6 @@ def test_gradients_in_the_wrong_places_are_noticed_by_gradcheck_alone():
 
 
 def test_vmap_wants_setup_context_and_a_rule():
-    says("vmap-then", "`setup_context(ctx, inputs, output)`**, which runs after it")
-    says("vmap-then", "For `vmap` also write `generate_vmap_rule = True` in the class.")
     order = []
 
     def kept(ctx, inputs, output):
@@ -342,15 +290,11 @@ def test_vmap_wants_setup_context_and_a_rule():
 # Exercises
 
 
-def test_the_texts_of_the_exercises_hold():
-    says("12.1", "A None too many does no harm.")
-    says("12.3", "`save_for_backward` knows how to keep a result without a circle.")
+def test_torch_saves_two_tensors_for_swish_and_its_slope_needs_x_alone():
     x = leaf()
     swish = x * torch.sigmoid(x)
-    says("x5", "Torch saves two tensors for it")
     kept = {swish.grad_fn._saved_self.data_ptr(), swish.grad_fn._saved_other.data_ptr()}
     assert len(kept) == 2
     assert swish.grad_fn.next_functions[1][0]._saved_result.data_ptr() in kept, "once more the same"
     s = torch.sigmoid(x)
     assert torch.allclose(grad(swish.sum(), x)[0], s + x * s * (1 - s))
-    says("12.5", "saves one tensor instead of two")

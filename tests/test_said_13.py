@@ -1,21 +1,17 @@
-"""What lesson 13 says of gradients of gradients in prose, folds, notes and messages, in plain torch."""
-
-from functools import partial
+"""What lesson 13 claims of gradients of gradients beyond its own cells, run in torch."""
 
 import pytest
 import torch
-from said import refusal, stands
 from torch import nn
 from torch.autograd import Function, grad, gradcheck, gradgradcheck
 from torch.nn.functional import binary_cross_entropy_with_logits as bce
 from torch.optim import SGD
 
 from helpers import snapshot
+from helpers.claims import refusal
 from helpers.exercises.exercise import find
 from helpers.exercises.programs import run
 from helpers.moons import classifier, moons
-
-says = partial(stands, "13")
 
 CYCLE = pytest.mark.filterwarnings("ignore:Using backward")
 
@@ -51,38 +47,26 @@ def trained(factor, **flags):
 
 @pytest.mark.slow
 def test_with_the_flag_of_the_message_the_penalty_changes_nothing():
-    says("case-then", "penalty out of the loss, its value is 3.57 at the end, too")
-    says("case-notes", "(With 10 in its place it is 3.57 as well.)")
     assert {trained(factor, retain_graph=True) for factor in (0, 0.1, 10)} == {3.57}
-    says("case-then", "repair this by changing one word")
     assert trained(0.1, create_graph=True) < 1
-    says("case", "The first version raised an error, and its message suggested")
     assert "Specify retain_graph=True" in refusal(lambda: trained(0.1))
-    says("f1-notes", "Without any flag the graph of `score` was freed")
 
 
 # Idea 1
 
 
 def test_a_recorded_gradient_leads_to_what_it_was_made_of():
-    says("d1-because", "*Exp* multiplied the 5 that arrived by its saved result `h`")
-    says("d1-because", "So `g` leads to where `h` came from.")
     x = leaf(0.0)
     h = x.exp()
     (g,) = grad(5 * h, x, create_graph=True)
     assert g.grad_fn.next_functions == ((None, 0), (h.grad_fn, 0))
-    says("d1-because", "Without the flag, this `g` would have no graph.")
     assert grad(5 * x.exp(), x)[0].grad_fn is None
-    says("d1-because", "such as `3 * x` is constant, and has no graph even with the flag")
     assert not grad(3 * x, x, create_graph=True)[0].requires_grad
-    says("recap", "a gradient has a graph, unless it is constant")
-    says("d1-notes", "(The same 5 · exp(x), so 5 at 0.)")
     assert derivatives(lambda x: 5 * x.exp(), 0.0) == (5, 5)
 
 
 @CYCLE
 def test_backward_adds_derivatives_up():
-    says("q1-notes", "(18, and nothing else.)")
     x = leaf(3.0)
     y = x**3
     y.backward(retain_graph=True)
@@ -90,14 +74,11 @@ def test_backward_adds_derivatives_up():
     x.grad = None
     g.backward()
     assert x.grad.item() == 18
-    says("q1-because", "So 27 and 18 become 45")
-    says("q1-because", "you get the same sum and a warning. Then `x.grad` has a graph")
     x = leaf(3.0)
     (x**3).backward(create_graph=True)
     assert snapshot(x.grad).nodes[-1].is_leaf
     x.grad.backward()
     assert x.grad.item() == 45
-    says("q1-because", "one `backward()` for all of it is right")
     torch.set_warn_always(True)
     try:
         with pytest.warns(UserWarning, match="create_graph=True will create a reference cycle"):
@@ -115,21 +96,12 @@ def test_which_flag_keeps_what():
     (first,) = grad(y, x, retain_graph=True)
     assert (first.item(), first.requires_grad) == (27, False)
     assert grad(first * x, x)[0].item() == 27
-    says("f1-because", "Then `z` is 27 · x for torch, and its slope is 27.")
-    says("f1-notes", "(An error: nothing in it has a graph. That is the lucky case.)")
     assert "does not require grad" in refusal((first * 2).backward)
-    says("f1-because", "`create_graph=True` keeps the old graph as well.")
     grad(y, x, create_graph=True)
     assert grad(y, x)[0].item() == 27
-    says("f1", "9x², which is 81 at 3")
 
 
 def test_a_step_is_differentiated_if_its_gradient_was_recorded():
-    says("o1-because", "The slope at `fast` is −2. The slope of the step is a half")
-    says("o1-because", "write `fast = w - …` yourself")
-    says("o1-because", "By default it writes into `w` and records nothing")
-    says("o1-notes", "(The curvature of the inner loss. It is called first-order MAML.)")
-    says("MAML", "the loss after a step is differentiated through that step")
     w = leaf(2.0)
     (g,) = grad((w - 6) ** 2, w)
     ((w - 0.25 * g - 5) ** 2).backward()
@@ -147,9 +119,6 @@ def cubes(x):
 
 
 def test_a_product_with_the_hessian_takes_one_pass_more():
-    says("q2-because", "as many nodes for 1,000 numbers as for 3")
-    says("q2-because", "A row is the product with a one-hot `v`.")
-    says("Hessian", "Hessian times a vector `v` is the slope of `g @ v`")
     for size in (3, 10):
         x, v = torch.ones(size, requires_grad=True), torch.arange(float(size))
         (g,) = grad(cubes(x), x, create_graph=True)
@@ -157,7 +126,6 @@ def test_a_product_with_the_hessian_takes_one_pass_more():
         whole = torch.func.hessian(cubes)(torch.ones(size))
         assert torch.allclose(grad(g @ v, x, retain_graph=True)[0], whole @ v)
         assert torch.allclose(grad(g[0], x, retain_graph=True)[0], whole[0])
-        says("q2-because", "or one batched pass over all of them (`is_grads_batched=True`)")
         passes = []
         x.register_hook(lambda _, passes=passes: passes.append(1))
         (rows,) = grad(g, x, torch.eye(size), is_grads_batched=True)
@@ -166,7 +134,6 @@ def test_a_product_with_the_hessian_takes_one_pass_more():
 
 
 def test_a_straight_function_may_have_a_gradient_with_a_graph():
-    says("13.5", "also if its graph does not lead to `x`")
     line, x = nn.Linear(3, 1), torch.ones(3, requires_grad=True)
     (g,) = grad(line(x).sum(), x, create_graph=True)
     assert g.requires_grad, "it leads to the weights"
@@ -212,19 +179,13 @@ def save_x(ctx, x):
     ],
 )
 def test_what_a_backward_only_remembers_is_a_constant(keep, slope, second):
-    says("e1-because", "With `.data` or `detach()` in a backward you lose the same 6.")
-    says("e1-notes", "with `ctx.save_for_backward(2 * x)` the 6 is lost as well")
-    says("e1-notes", "(Then 18 comes out: `x` is the leaf itself.")
     own = square(keep, slope)
     assert derivatives(lambda x: own.apply(x) * x) == (27, second)
     x = leaf([3.0], dtype=torch.float64)
     assert gradcheck(own.apply, x)
     assert gradgradcheck(own.apply, x, raise_exception=False) == (second == 18)
-    says("gradgrad-then", "`gradgradcheck`** compares the second derivative")
-    says("gradgrad-then", "Without `raise_exception=False` it raises.")
     if second == 12:
         assert "Jacobian mismatch" in refusal(lambda: gradgradcheck(own.apply, x))
-        says("e1-because", "part of the gradient has a graph, torch raises an error")
         for alone in (own.apply, lambda x: own.apply(x) + x):
             x = leaf(3.0)
             (first,) = grad(alone(x), x, create_graph=True)
@@ -234,12 +195,10 @@ def test_what_a_backward_only_remembers_is_a_constant(keep, slope, second):
 # Exercises
 
 
-def test_the_texts_of_the_exercises_hold():
-    says("13.1", "and so does `torch.func`, if `x` requires grad.")
+def test_torch_func_records_for_an_x_that_requires_grad_and_a_mean_score_has_a_smaller_slope():
     x = leaf([1.0, 2.0])
     assert torch.func.grad(lambda x: (x**3).sum())(x).requires_grad
     assert not torch.func.grad(lambda x: (x**3).sum())(x.detach()).requires_grad
-    says("13.6", "You asked for the slope of the mean score.")
     points = torch.ones(5, 2, requires_grad=True)
     score = classifier()(points)
     whole, mean = (grad(one, points, retain_graph=True)[0] for one in (score.sum(), score.mean()))

@@ -1,22 +1,20 @@
-"""What lesson 14 says of hooks, NaN and clipping in prose, folds, notes and messages, in plain torch."""
+"""What lesson 14 claims of hooks, NaN and clipping beyond its own cells, run in torch."""
 
 import math
 import warnings
-from functools import partial
 
 import pytest
 import torch
-from said import refusal, stands
 from torch import nn
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
 from autograd_graphs import show
+from helpers.claims import refusal
 from helpers.exercises.exercise import exercises
 from helpers.flow import gradient_norms
 from helpers.moons import moons
 
 *_, STABLE = exercises("14")
-says = partial(stands, "14")
 
 
 def leaf(value=2.0):
@@ -50,13 +48,6 @@ def from_the_book(z, y):
 
 @pytest.mark.slow
 def test_the_case_ends_in_nan_because_a_probability_is_rounded_to_1_and_its_answer_repairs_it():
-    says("case-then", "Then it is NaN, and every weight with it. Nothing raised")
-    says("case-then", "there is no NaN in the data")
-    says(
-        "f1-notes",
-        "`(1 - p).log()`, where `p` has been rounded to 1",
-        "The sigmoid of 17 is 1 in them.",
-    )
     log, model = trained(from_the_book)
     first = next(nr for nr, loss in enumerate(log) if math.isnan(loss))
     assert 50 < first < 80
@@ -76,8 +67,6 @@ def test_the_case_ends_in_nan_because_a_probability_is_rounded_to_1_and_its_answ
 
 @pytest.mark.slow
 def test_clipping_does_not_save_the_case_and_anomaly_mode_names_the_logarithm_and_its_line():
-    says("f1-because", "a warning shows the Python line of the node")
-    says("q2-notes", "(No. Once one gradient is NaN, all are.)")
     clipped, model = trained(from_the_book, clip=True)
     assert math.isnan(clipped[-1])
     assert all(one.isnan().all() for one in model.parameters())
@@ -92,12 +81,6 @@ def test_clipping_does_not_save_the_case_and_anomaly_mode_names_the_logarithm_an
 
 
 def test_a_module_hook_is_two_nodes_or_one_and_a_tensor_hook_none():
-    says("d1-because", "puts a node before the module and one behind it")
-    says("d1-because", "A hook on a tensor leaves the graph as it is.")
-    says(
-        "d1-because", "if you pass no tensor by position that requires grad, there is only the node"
-    )
-    says("d1-because", "Then the hook runs before the weights have their gradients.")
     calls = []
     for needs_grad, nodes in ((True, 2), (False, 1)):
         layer, x = nn.Linear(2, 1), torch.ones(1, 2, requires_grad=needs_grad)
@@ -114,8 +97,6 @@ def test_a_module_hook_is_two_nodes_or_one_and_a_tensor_hook_none():
 
 
 def test_a_module_hook_is_given_the_gradients_of_both_ends_and_forbids_an_edit_behind_it():
-    says("d1-because", "it calls your hook, with the gradients of both ends.")
-    says("d1-notes", "torch lets nobody edit such a view", "None for one that is not a tensor.)")
     layer, seen = nn.Tanh(), []
     layer.register_full_backward_hook(lambda module, *both: seen.extend(both))
     (layer(leaf(0.5)) * 2).backward()
@@ -147,13 +128,6 @@ def test_a_module_hook_is_given_the_gradients_of_both_ends_and_forbids_an_edit_b
 
 
 def test_all_hooks_run_in_one_order():
-    says("q1-because", "in the order in which you registered them")
-    says("q1-because", "Then `retain_grad()` stores the gradient, wherever you called it.")
-    says(
-        "q1-notes",
-        "(The gradient doesn't change, unless the hook edits it",
-        "`register_hook` when the node has run",
-    )
     w, ran = leaf(), []
     h = w * 3
     h.retain_grad()
@@ -171,7 +145,6 @@ def test_all_hooks_run_in_one_order():
         ("on w", None),
         ("filled", 360),
     ]
-    says("14.1", "A hook that returns nothing, and edits nothing in place, changes nothing.")
     edited = leaf()
     (made := edited * 3).register_hook(lambda g: g.mul_(2) and None)
     (made**2).backward()
@@ -183,7 +156,6 @@ def test_all_hooks_run_in_one_order():
 
 
 def test_autograd_grad_calls_a_hook_on_a_leaf_and_none_that_waits_for_its_grad():
-    says("q1-because", "does not fill `w.grad`, so the last kind does not run there.")
     w, ran = leaf(), []
     w.register_hook(lambda g: ran.append("on w"))
     w.register_post_accumulate_grad_hook(lambda w: ran.append("filled"))
@@ -192,8 +164,6 @@ def test_autograd_grad_calls_a_hook_on_a_leaf_and_none_that_waits_for_its_grad()
 
 
 def test_a_bad_hook_raises_and_what_is_behind_it_gets_nothing():
-    says("q1-notes", "(An error at that tensor.)", "that were not yet reached get nothing")
-
     def stop(g):
         raise KeyError("mine")
 
@@ -215,10 +185,6 @@ def test_a_bad_hook_raises_and_what_is_behind_it_gets_nothing():
 
 
 def test_a_hook_may_call_backward_and_returns_nothing():
-    says(
-        "q1-notes",
-        "(Yes, best on another graph. On the same graph, the inner call needs `retain_graph=True`, and so does the outer one if the inner starts from the loss.)",
-    )
     w, v = leaf(), leaf(5.0)
     inner = v * v
     w.register_hook(lambda g: inner.backward())
@@ -241,8 +207,6 @@ def test_a_hook_may_call_backward_and_returns_nothing():
 
 
 def test_a_tensor_that_is_used_twice_has_one_gradient_and_two_orders_end_at_2():
-    says("o1-because", "runs once, with the sum over both paths")
-    says("o1-notes", "(Clamp between the two losses, and register the hook after it.)")
     w, ran = leaf(), []
     h = w * 3
     h.register_hook(lambda g: ran.append(g.item()))
@@ -257,10 +221,6 @@ def test_a_tensor_that_is_used_twice_has_one_gradient_and_two_orders_end_at_2():
 
 
 def test_a_hook_goes_with_its_tensor_unless_it_is_a_parameter():
-    says("lab-because", "**Hooks on a tensor run in order, and stay with its graph.**")
-    says(
-        "recap", "A hook on a result stays with its graph, one on a parameter until you remove it."
-    )
     w, ran = leaf(), []
     w.register_hook(lambda g: ran.append("w"))
     for _ in range(2):
@@ -282,12 +242,6 @@ def test_a_hook_goes_with_its_tensor_unless_it_is_a_parameter():
 
 
 def test_what_anomaly_mode_sees_is_what_a_node_hands_on_and_only_a_nan():
-    says("f1", "torch checks what each node hands on, and stops at the first NaN")
-    says(
-        "f1-because",
-        "If two gradients add up to a NaN, it blames the next node, and at a leaf it notices nothing.",
-    )
-    says("f1-because", "the slope of the node itself: that of `sqrt` at 0")
     found = []
     for y in (
         lambda x: x.sqrt(),
@@ -314,9 +268,6 @@ def test_what_anomaly_mode_sees_is_what_a_node_hands_on_and_only_a_nan():
 
 
 def test_two_ways_of_clipping():
-    says("q2-because", "Clipping by norm multiplies all gradients by one factor.")
-    says("q2-because", "raises instead of spreading a NaN")
-    says("q2-notes", "(By value it becomes 1. By norm it becomes NaN, and the others 0.)")
     w = torch.ones(3, requires_grad=True)
     clipped = []
     for clip in (clip_grad_value_, clip_grad_norm_):
@@ -331,10 +282,6 @@ def test_two_ways_of_clipping():
 
 
 def test_clipping_shortens_a_step_of_sgd_and_not_the_first_one_of_adam():
-    says(
-        "q2-notes",
-        "with SGD the step gets shorter, and goes the same way. With Adam a clipped step isn't shorter",
-    )
     steps = {}
     for kind in (torch.optim.SGD, torch.optim.Adam):
         for clip in (False, True):
@@ -360,9 +307,6 @@ def test_clipping_shortens_a_step_of_sgd_and_not_the_first_one_of_adam():
 
 
 def test_twenty_sigmoids_leave_nothing_and_a_second_path_does_not_vanish():
-    says("e1-because", "A sigmoid's slope is at most 1/4.", "a step with it changes nothing")
-    says("e1-because", "multiply, too, and then the gradient explodes")
-    says("e1-notes", "the gradient still shrinks, but far less")
     torch.manual_seed(0)
     layers, x = [nn.Linear(8, 8) for _ in range(20)], torch.randn(5, 8)
     plain, with_h, relu = (
@@ -386,16 +330,13 @@ def test_twenty_sigmoids_leave_nothing_and_a_second_path_does_not_vanish():
 # Exercises
 
 
-def test_the_texts_of_the_exercises_hold():
-    says("14.3", "The slopes of `sqrt` and of `log` are infinite at 0.")
+def test_roots_and_logs_are_steep_at_0_a_frozen_tensor_takes_no_hook_and_a_loss_of_0_is_capped():
     for operation in (torch.sqrt, torch.log):
         x = leaf(0.0)
         operation(x).backward()
         assert math.isinf(x.grad)
     with pytest.raises(RuntimeError, match="doesn't require gradient"):
         torch.ones(1).register_hook(lambda g: None)
-    says("14.5", "frozen takes no hook")
-    says("14.6", "1 − sigmoid(z) is sigmoid(−z)")
     z = torch.tensor(2.0)
     assert (1 - z.sigmoid()).item() == pytest.approx((-z).sigmoid().item())
     p, one = torch.tensor([0.0]), torch.tensor([1.0])

@@ -1,4 +1,4 @@
-"""What lesson 15 says of memory, hooks on saved tensors and checkpoints in prose and notes, in plain torch."""
+"""What lesson 15 claims of memory, hooks on saved tensors and checkpoints beyond its own cells, run in torch."""
 
 import random
 import warnings
@@ -7,7 +7,6 @@ from functools import partial
 import numpy
 import pytest
 import torch
-from said import stands
 from torch import nn
 from torch.autograd.graph import save_on_cpu, saved_tensors_hooks
 from torch.nn.functional import (
@@ -29,8 +28,6 @@ from helpers.memory import (
 )
 from helpers.moons import moons
 
-says = partial(stands, "15")
-
 
 def leaf(*values):
     return torch.tensor(values, requires_grad=True)
@@ -47,8 +44,6 @@ def ran(block, x, **how):
 
 @pytest.mark.slow
 def test_the_case_and_its_one_word():
-    says("case-then", "There is a warning, but no error.", "90 of the hundred points are right.")
-    says("case-then", "Without the checkpoint all hundred points would be right.")
     ends = {}
     for reentrant in (True, False):
         torch.manual_seed(0)
@@ -74,13 +69,6 @@ def test_the_case_and_its_one_word():
 
 @pytest.mark.parametrize(("rows", "kind"), [(1, KEPT), (1000, MADE)])
 def test_what_fills_the_memory_depends_on_the_batch(rows, kind):
-    says(
-        "q1-because", "nearly all the memory after the forward holds results that nodes have saved"
-    )
-    says("q1-because", "With one row the forward makes hardly anything.")
-    says("q1-because", "the results of the forward are larger than all gradients.")
-    says("q1-because", "each layer leaves its gradient in `.grad`")
-    says("q1-notes", "new gradients are added into it")
     torch.manual_seed(0)
     net = nn.Sequential(*[one for _ in range(4) for one in (nn.Linear(64, 64), nn.Tanh())])
     x = torch.randn(rows, 64)
@@ -107,14 +95,6 @@ def test_a_model_of_ones_own_with_one_input_and_a_sparse_gradient_is_drawn():
 
 
 def test_hooks_on_saved_tensors():
-    says("q2-because", "The slope of a square is 2 · x, and the node got 3 for its `x`.")
-    says(
-        "q2-because",
-        "as `float16`, in half the memory",
-        "a number that is too large becomes infinite",
-    )
-    says("q2-because", "may not edit its tensor in place: torch refuses that", "save_on_cpu()`")
-    says("q2-notes", "(An error, when backward comes to the node.)")
     x = leaf(2.6)
     with saved_tensors_hooks(torch.round, lambda kept: kept):
         y = x**2
@@ -144,11 +124,6 @@ def test_hooks_on_saved_tensors():
 
 
 def test_the_two_kinds_of_checkpoint():
-    says("d1-because", "the block runs once more, from its saved input")
-    says("d1-because", "there is one node for the whole block")
-    says("d1-because", "(The 2 of Mul is a number, which stays.)")
-    says("d1-because", "If none of them requires grad, it records nothing")
-    says("d1-because", "that the block saved, the block does not run again")
     calls, x, layer = [], leaf(0.5), nn.Linear(2, 2)
 
     def block(t):
@@ -166,9 +141,6 @@ def test_the_two_kinds_of_checkpoint():
     calls.clear()
     checkpoint(lambda t: calls.append(1) or t + 1, x, use_reentrant=False).sum().backward()
     assert len(calls) == 1, "nothing was saved"
-    says("d1-because", "a second time, as far as its last saved tensor")
-    says("f1-because", "the second run ends as soon as all that was saved is there again")
-    says("recap", "It costs up to one more forward.")
     lines = []
 
     def long_block(t):
@@ -189,14 +161,6 @@ def test_the_two_kinds_of_checkpoint():
 
 
 def test_what_a_block_reads_has_to_be_the_same():
-    says("f1-because", "drops the same numbers both times. A generator of your own is not reset,")
-    says("f1-because", "and neither are those of Python and NumPy.")
-    says("f1-because", "backward raises an error if a counted edit changed one in place")
-    says("f1-because", "But what is in a list that you pass is not guarded.")
-    says("f1-because", "names, lists, files, and weights after a step")
-    says("f1-because", "torch raises an error. It does not notice other numbers.")
-    says("f1-notes", "(It counts each batch twice.)", "`checkpoint(block, x, scale, …)`")
-    says("f1-notes", "but the second run of the Dropout drops other numbers")
     own, x = torch.Generator(), torch.ones(8)
 
     def same_dropout(t):
@@ -261,10 +225,6 @@ def test_what_a_block_reads_has_to_be_the_same():
 
 
 def test_the_trade_and_a_checkpoint_in_a_checkpoint():
-    says("e1-because", "we counted 32 runs, and 16 without a checkpoint")
-    says("e1-notes", "(Nothing, and it costs as much time as four blocks.)")
-    says("e1-notes", "Then the inside is computed up to three times in all")
-    says("e1-notes", "a long row can do with still less memory")
     x, runs = leaf(*[1.0] * 1000), []
     layers = [nn.Sigmoid() for _ in range(16)]
     for layer in layers:
@@ -280,7 +240,6 @@ def test_the_trade_and_a_checkpoint_in_a_checkpoint():
     assert len(runs) == 16
     assert min(most, key=most.get) == 4
     assert (most[1], most[4], most[16]) == (68008, 32008, 68008)
-    says("e1-notes", "(About ten blocks of ten.)")
     hundred = [nn.Sigmoid() for _ in range(100)]
     of_hundred = {n: most_bytes(lambda n=n: in_blocks(hundred, x, n).sum()) for n in (5, 10, 20)}
     assert min(of_hundred, key=of_hundred.get) == 10
@@ -311,13 +270,6 @@ def test_the_trade_and_a_checkpoint_in_a_checkpoint():
 
 
 def test_the_bytes_of_attention():
-    says("q3-because", "saves a number for each pair of words")
-    says("q3-because", "It keeps its inputs, its result and a number for each word.")
-    says(
-        "q3-because",
-        "four-dimensional inputs of equal width whose last dimension is contiguous. With others, with dropout, or with a mask",
-        "that requires grad, it saves the pairs after all.",
-    )
 
     def by_hand(q, k, v):
         return (q @ k.mT / 8**0.5).softmax(-1) @ v

@@ -12,9 +12,9 @@ from slide_programs import store_graphs
 
 from course.publishing.cell_renderer import CellRenderer
 from course.publishing.lesson_slides import lesson_slides
+from course.publishing.notebook_file import opened
 from course.publishing.prepare import prepared
 from course.publishing.slide_drawings import chart, lanes
-from course.publishing.source import opened
 
 NOTEBOOKS = sorted(Path("notebooks").resolve().glob("[01][0-9]_*.ipynb"))
 DRAWN = re.compile(r'<svg class="graph|<img |class="player-slot')

@@ -9,14 +9,14 @@ from types import MethodType
 import pytest
 import torch
 
-from autograd_graphs.untrusted.plain import NotRead
+from autograd_graphs.plain_values import NotRead
 from helpers import check
 from helpers.exercises import exercise as registry
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
-from helpers.exercises.readers import number, numbers
+from helpers.exercises.reading import number, numbers
 from helpers.exercises.slips import NOTHING, returns
-from helpers.exercises.typed import typed
+from helpers.exercises.tensors import typed
 from helpers.exercises.verdict import judge
 
 pytestmark = pytest.mark.usefixtures("unfolded")

@@ -45,7 +45,7 @@ from autograd_graphs.diagnosing.syntax import (
     set_by,
     targets,
 )
-from autograd_graphs.looking.torch_private import is_module, is_tensor, read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.looking.users_line import is_users
 from autograd_graphs.text import visible
 
@@ -223,7 +223,7 @@ class Values:
         ids, is_bound = self._bindings(scope, name, stop)
         self._busy.discard(key)
         thing = scope.space.get(name)
-        if is_bound and scope.is_live and is_tensor(thing) and read(thing, "is_leaf"):
+        if is_bound and scope.is_live and torch.is_tensor(thing) and read(thing, "is_leaf"):
             ids |= ids_of(thing)  # whatever line made it, gradients end there
         if not is_bound:
             ids = scope.given.get(name, ids_of(thing))
@@ -306,7 +306,7 @@ class Values:
         thing = self.thing(scope, expr)
         if path and any(path in set_by(stmt) for stmt, _, _ in scope.body):
             return self._name(scope, path, stop) or ids_of(thing)
-        if is_tensor(thing):
+        if torch.is_tensor(thing):
             return ids_of(thing)
         return self.of(scope, expr.value, stop)
 
@@ -358,7 +358,7 @@ class Values:
 
     def _learners(self, thing: Any, call: ast.Call, given: list, named: dict) -> Ids | None:
         """Follow a call of a module, or of a function or method of the learner's; else None."""
-        if is_module(thing):
+        if isinstance(thing, torch.nn.Module):
             ids = frozenset().union(*given, *named.values())
             for path, part in inplace_parts(thing):
                 name = "" if path else first_given(call)
@@ -456,7 +456,7 @@ def carrying_loops(scope: Scope, nr: int, name: str) -> tuple[ast.stmt, ...]:
     statement itself stands for the rounds.
     """
     setting = [row.blocks for row in scope.body[:nr] if name in set_by(row.stmt)]
-    if "." in name and is_module(scope.space.get(name.partition(".")[0])):
+    if "." in name and isinstance(scope.space.get(name.partition(".")[0]), torch.nn.Module):
         return () if setting else (scope.body[nr].stmt,)
     around_setting = set().union(*setting)
     return tuple([loop for loop in scope.body[nr].loops if loop not in around_setting])

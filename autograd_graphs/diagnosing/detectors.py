@@ -23,7 +23,7 @@ from autograd_graphs.diagnosing.syntax import (
     nodes_in,
 )
 from autograd_graphs.looking.saved_tensors import Memory, saved
-from autograd_graphs.looking.torch_private import is_tensor, memory_of, read
+from autograd_graphs.looking.tensors import memory_of, read
 
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}
 VIEWS |= {"unsqueeze", "select", "narrow", "expand", "diagonal", "unfold"}
@@ -121,7 +121,7 @@ def memory_in(thing: Any) -> set[int]:
         things = []
         for group in vars(thing).get("param_groups", ()):
             things += group.get("params", ())
-    known = filter(None, map(memory_of, filter(is_tensor, things)))
+    known = filter(None, map(memory_of, filter(torch.is_tensor, things)))
     return {address for address, _ in known}
 
 
@@ -166,7 +166,7 @@ def freed_by_earlier_lines(past: Past) -> list[Any]:
 def roots_in(past: Past, root: ast.expr, line: Line) -> list[torch.Tensor]:
     """Return the tensors that an expression names, as far as their names still hold them."""
     things = [past.still(name, line) for name in names_of(root)]
-    return list(filter(is_tensor, things))
+    return list(filter(torch.is_tensor, things))
 
 
 def names_of(root: ast.expr) -> list[str]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+import torch
+
 from autograd_graphs.answer_card import Card, rows, show, strip_marks
 from autograd_graphs.diagnosing.catalogue import SAID, Cause, Symptom, book
 from autograd_graphs.diagnosing.causes import found_in
@@ -32,11 +34,10 @@ from autograd_graphs.diagnosing.sources import cells_in
 from autograd_graphs.diagnosing.step_check import examined
 from autograd_graphs.diagnosing.warnings_heard import Heard, last_warning, listen
 from autograd_graphs.looking.refusals import is_plain_words
-from autograd_graphs.looking.torch_private import is_module, quietly
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import caller, is_ipythons, named
-from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.messages import first_sentence
+from autograd_graphs.plain_values import describe
+from autograd_graphs.text import first_sentence, fold
 
 MOST_LINES = 3  # of the learner's, in one finding
 ROOM = 3  # rows of a card for what an error means
@@ -59,7 +60,7 @@ def diagnose(
         listen()
         if rerun:
             card = _watched(error)
-        elif loss is not None or optimizer is not None or is_module(error):
+        elif loss is not None or optimizer is not None or isinstance(error, torch.nn.Module):
             card = _checked(error, loss, optimizer)
         else:
             card = _diagnosed(error)

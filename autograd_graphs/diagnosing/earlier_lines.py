@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+
 from autograd_graphs.answer_card import code
 from autograd_graphs.diagnosing.dataflow import Scope
 from autograd_graphs.diagnosing.sources import Place
 from autograd_graphs.diagnosing.syntax import LOOPS, MODES, binds, called
 from autograd_graphs.looking.cells import failures
 from autograd_graphs.looking.statements import SCOPES, bodies, declared, rebinds
-from autograd_graphs.looking.torch_private import is_module
 from autograd_graphs.looking.variable_names import parameters
 
 MOST = 2_000  # statements that are read
@@ -55,7 +56,7 @@ class Past:
         for nr, _ in enumerate(self.unseen):
             self.lines[nr] = replace(self.lines[nr], is_sure=False)
         for name, thing in scope.space.items():
-            if is_module(thing):
+            if isinstance(thing, torch.nn.Module):
                 for path, parameter in parameters(thing):
                     self.live[f"{name}.{path}"] = parameter
 

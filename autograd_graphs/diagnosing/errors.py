@@ -18,6 +18,7 @@ from autograd_graphs.looking.cells import cells_of, failures, shell_here
 from autograd_graphs.looking.refusals import is_plain_words
 from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.looking.users_line import is_users
+from autograd_graphs.text import message_of
 
 MOST = 10  # exceptions of one chain or group that are looked at
 GUESSES = ("find_line(", "predict(")  # a cell that asks for a guess does nothing to what failed
@@ -130,11 +131,8 @@ def column_of(traceback: TracebackType) -> int | None:
 
 
 def text_of(error: BaseException) -> str:
-    """Return the words of an exception, cut where they are endless; "" where its `__str__` fails."""
-    try:
-        return str(error)[:LONGEST]
-    except Exception:
-        return ""
+    """Return the words of an exception, cut where they are endless."""
+    return message_of(error)[:LONGEST]
 
 
 def types_of(error: BaseException) -> tuple[str, ...]:

@@ -36,7 +36,6 @@ from autograd_graphs.diagnosing.sources import (
 from autograd_graphs.diagnosing.syntax import called, head, names_in, nodes_in
 from autograd_graphs.looking.source import call_at
 from autograd_graphs.looking.statements import lines_of
-from autograd_graphs.looking.torch_private import is_tensor
 from autograd_graphs.looking.variable_names import variables
 
 _CODE, _FITTING = re.compile("`(.*?)`"), re.compile(r"\{([^{}|]*)\|([^{}]*)\}")
@@ -90,7 +89,7 @@ class Spot:
     def called(self) -> str:
         """Return what the learner calls the first tensor of this line; "" where it names none."""
         names = names_in(self.stmt)
-        return next((name for name in names if is_tensor(self.scope.space.get(name))), "")
+        return next((name for name in names if torch.is_tensor(self.scope.space.get(name))), "")
 
 
 def spot_in(

@@ -14,15 +14,10 @@ from typing import Any
 import torch
 
 from autograd_graphs.diagnosing.graph_nodes import is_freed, is_held, met_nodes, pairs_in
+from autograd_graphs.looking.nodes import is_custom, ran_as
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import (
-    ENGINE,
-    is_custom,
-    is_tensor,
-    may_be_stale,
-    of_node,
-    ran_as,
-)
+from autograd_graphs.looking.tensors import may_be_stale
+from autograd_graphs.looking.torch_private import ENGINE
 from autograd_graphs.looking.variable_names import variables
 
 
@@ -56,7 +51,7 @@ def failed_backward(frames: Iterable[FrameType]) -> FailedBackward | None:
     roots, options = given.get("t_outputs"), given.get("args")
     if type(roots) not in (tuple, list) or type(options) is not tuple or len(options) < 4:
         return None
-    if not all(map(is_tensor, roots)) or any(map(may_be_stale, roots)):
+    if not all(map(torch.is_tensor, roots)) or any(map(may_be_stale, roots)):
         return None
     return FailedBackward(tuple(roots), bool(options[1]), bool(options[3]))
 
@@ -74,7 +69,7 @@ def perhaps_freed_by(call: FailedBackward | None, known: Iterable[Any]) -> list[
         return []
     # graphs that several threads made need not be in order; each device has an order of its own
     is_in_order = all(ran_as(node) > ran_as(following) for node, following in pairs_in(call.walk))
-    devices = {made.device for node in call.nodes for made in of_node(node, "_input_metadata")}
+    devices = {made.device for node in call.nodes for made in node._input_metadata}
     if call.walk.is_cut or not is_in_order or len(devices) > 1:
         return None
     ids = set(map(id, known))

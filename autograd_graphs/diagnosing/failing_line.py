@@ -19,16 +19,14 @@ from autograd_graphs.diagnosing.errors import learners_lines
 from autograd_graphs.diagnosing.facts import Facts, texts_of
 from autograd_graphs.diagnosing.sources import is_as_it_ran
 from autograd_graphs.looking.snapshot import Walk, graph_of
-from autograd_graphs.looking.torch_private import (
-    is_tensor,
+from autograd_graphs.looking.tensors import (
     may_be_stale,
-    quietly,
     read,
     shows_flag_of_base,
     tensor_info,
-    type_name,
     why_no_graph,
 )
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import find_names, variables
 from autograd_graphs.text import visible
 
@@ -95,7 +93,7 @@ def _named(frame: FrameType, line: str) -> dict[str, torch.Tensor]:
     here = dict(variables(frame))
     tensors = {}
     for name in _WORD.findall(_STRING.sub(" ", line)):
-        if is_tensor(here.get(name)) and len(tensors) < MOST_TENSORS:
+        if torch.is_tensor(here.get(name)) and len(tensors) < MOST_TENSORS:
             tensors[name] = here[name]
     return tensors
 
@@ -133,7 +131,7 @@ def _tensor(tensor: torch.Tensor, is_brief: bool) -> str:
         return f"{shape}, a view of a tensor that was edited"
     node = read(tensor, "grad_fn")
     if node is not None:
-        return f"{shape}, made by {type_name(node)}"
+        return f"{shape}, made by {type(node).__name__}"
     if shows_flag_of_base(tensor):
         return f"{shape}, a view of a tensor that requires grad, with no graph that leads to it"
     return f"{shape}, a leaf that requires grad"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from autograd_graphs.diagnosing.entries import Entry, plain
 from autograd_graphs.diagnosing.errors import is_error, text_of, types_of
 from autograd_graphs.diagnosing.search import fits, is_message, messages_in, nearest, search
+from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold, visible
-from autograd_graphs.untrusted.describe import describe
 
 LONGEST = 10_000  # characters of a text that are looked at
 EXAMPLES = 'for example find("leaf"), or find("does not require grad")'

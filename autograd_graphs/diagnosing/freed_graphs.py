@@ -21,7 +21,6 @@ from autograd_graphs.diagnosing.facts import (
 )
 from autograd_graphs.diagnosing.graph_nodes import is_freed, is_held, node_of, walk_from
 from autograd_graphs.diagnosing.syntax import dotted
-from autograd_graphs.looking.torch_private import is_tensor
 
 
 def freed(facts: Facts, _: Any) -> Finding | None:
@@ -66,7 +65,7 @@ def gone_back(past: Past, lines: Sequence[Line]) -> Iterator[tuple[str, torch.Te
     for line in lines:
         for root, _ in walked(line.node):
             tensor = past.still(dotted(root), line)
-            if is_tensor(tensor):
+            if torch.is_tensor(tensor):
                 yield dotted(root), tensor
 
 

@@ -8,16 +8,10 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.looking.nodes import leaf_of
 from autograd_graphs.looking.saved_tensors import saved
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import (
-    is_tensor,
-    leaf_of,
-    may_be_stale,
-    of_node,
-    read,
-    type_name,
-)
+from autograd_graphs.looking.tensors import may_be_stale, read
 
 MEANS = {"Mean", "MseLoss", "L1Loss", "NllLoss", "SmoothL1Loss", "HuberLoss"}
 MEANS |= {"BinaryCrossEntropyWithLogits", "BinaryCrossEntropy"}
@@ -25,14 +19,14 @@ MEANS |= {"BinaryCrossEntropyWithLogits", "BinaryCrossEntropy"}
 
 def node_of(thing: Any) -> Any:
     """Return the node that made a tensor; None of anything else, or where it cannot be asked."""
-    if not is_tensor(thing) or may_be_stale(thing):
+    if not torch.is_tensor(thing) or may_be_stale(thing):
         return None
     return read(thing, "grad_fn")
 
 
 def kind_of(node: Any) -> str:
     """Return the name of a node's operation: "Sqrt" of SqrtBackward0."""
-    return re.sub(r"Backward\d*$", "", type_name(node))
+    return re.sub(r"Backward\d*$", "", type(node).__name__)
 
 
 def is_mean(node: Any) -> bool:
@@ -42,11 +36,11 @@ def is_mean(node: Any) -> bool:
 
 def walk_from(things: Iterable[Any]) -> Walk:
     """Walk the graphs of tensors; those that cannot be asked without a trace are left out."""
-    return Walk([thing for thing in things if is_tensor(thing) and not may_be_stale(thing)])
+    return Walk([thing for thing in things if torch.is_tensor(thing) and not may_be_stale(thing)])
 
 
 def met_nodes(walk: Walk) -> list[Any]:
-    return [node for node in walk.met if not is_tensor(node)]
+    return [node for node in walk.met if not torch.is_tensor(node)]
 
 
 def nodes_of(tensors: Iterable[Any]) -> list[Any]:
@@ -56,12 +50,12 @@ def nodes_of(tensors: Iterable[Any]) -> list[Any]:
 def pairs_in(walk: Walk) -> Iterator[tuple[Any, Any]]:
     """Yield the nodes of a graph, each with one that it hands its gradient to."""
     for edge in walk.edges:
-        if edge.target is not None and not is_tensor(walk.met[edge.target]):
+        if edge.target is not None and not torch.is_tensor(walk.met[edge.target]):
             yield walk.met[edge.source], walk.met[edge.target]
 
 
 def leaves_of(node: Any) -> list[Any]:
-    return [leaf_of(child) for child, _ in of_node(node, "next_functions")]
+    return [leaf_of(child) for child, _ in node.next_functions]
 
 
 def states_of(node: Any) -> list[str]:
@@ -82,4 +76,4 @@ def nameless(tensor: torch.Tensor) -> tuple[str, ...]:
 
 
 def read_flag(thing: Any) -> bool:
-    return is_tensor(thing) and bool(read(thing, "requires_grad"))
+    return torch.is_tensor(thing) and bool(read(thing, "requires_grad"))

@@ -17,7 +17,7 @@ import torch
 
 from autograd_graphs.diagnosing.catalogue import SAID
 from autograd_graphs.diagnosing.facts import quoted
-from autograd_graphs.looking.torch_private import is_tensor, may_be_stale, read, type_name
+from autograd_graphs.looking.tensors import may_be_stale, read
 
 OF_MODULES = torch.utils.hooks.BackwardHook.__module__
 
@@ -27,7 +27,8 @@ class Alive:
 
     def __init__(self) -> None:
         things = gc.get_objects()
-        self.tensors = list(filter(is_tensor, things))
+        # isinstance would ask each object for its class, and torch has some that warn when asked.
+        self.tensors = [thing for thing in things if issubclass(type(thing), torch.Tensor)]
         known = {id(read(tensor, "_backward_hooks")) for tensor in self.tensors}
         dicts = [thing for thing in things if type(thing) is OrderedDict]
         self.hooks = [hooks for hooks in dicts if id(hooks) not in known and is_hooks(hooks)]
@@ -35,7 +36,7 @@ class Alive:
     def in_the_way(self, met: list[Any], names: dict[int, str]) -> str:
         """Say which hook a backward through these nodes and leaves may run; "" if none."""
         for node in met:
-            if type_name(node).startswith("BackwardHookFunction"):
+            if type(node).__name__.startswith("BackwardHookFunction"):
                 return SAID["hook_of_module"]
         for tensor in self.tensors:
             if read(tensor, "_backward_hooks") and is_in(tensor, met):

@@ -19,7 +19,7 @@ from autograd_graphs.diagnosing.freed_graphs import carried_state
 from autograd_graphs.diagnosing.graph_nodes import read_flag
 from autograd_graphs.diagnosing.nans import first_name
 from autograd_graphs.diagnosing.syntax import dotted, set_by
-from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.text import visible
 
 SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "Pow": "**", "MatMult": "@"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import is_module, is_tensor, read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.looking.variable_names import parameters
 
 MOST_ENTRIES = 100  # of one list or dict
@@ -19,7 +19,7 @@ def inplace_parts(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parts of a module, of torch's own classes, that edit their input in place."""
     inner = attribute(module, "_modules") if type(module) is torch.nn.Sequential else {}
     for path, part in {"": module, **inner}.items():
-        if is_module(part) and attribute(part, "inplace") is True:
+        if isinstance(part, torch.nn.Module) and attribute(part, "inplace") is True:
             yield path, part
 
 
@@ -35,7 +35,7 @@ def closure_of(function: FunctionType) -> dict[str, Any]:
 
 def attribute(thing: Any, name: str) -> Any:
     """Return an attribute as it is stored: of a module, a plain object, a class, a namespace."""
-    if thing is None or is_tensor(thing):
+    if thing is None or torch.is_tensor(thing):
         return None
     try:
         inside = vars(thing)
@@ -44,7 +44,7 @@ def attribute(thing: Any, name: str) -> Any:
     if name in inside and not isinstance(thing, type):
         return inside[name]
     for part in ("_modules", "_parameters", "_buffers"):
-        if is_module(thing) and name in inside.get(part, {}):
+        if isinstance(thing, torch.nn.Module) and name in inside.get(part, {}):
             return inside[part][name]
     return of_class(thing, name)
 
@@ -64,7 +64,7 @@ def of_class(thing: Any, name: str) -> Any:
 
 
 def entry(thing: Any, key: Any) -> Any:
-    if is_module(thing):
+    if isinstance(thing, torch.nn.Module):
         inner = attribute(thing, "_modules") or {}
         if type(key) is str:
             return inner.get(key)
@@ -75,19 +75,19 @@ def entry(thing: Any, key: Any) -> Any:
 
 
 def modules_in(thing: Any) -> list[Any]:
-    if is_module(thing):
+    if isinstance(thing, torch.nn.Module):
         thing = list((attribute(thing, "_modules") or {}).values())
     if type(thing) in (list, tuple):
-        return list(filter(is_module, thing))
+        return [one for one in thing if isinstance(one, torch.nn.Module)]
     return []
 
 
 def ids_of(thing: Any) -> Ids:
     """Return the id of a tensor that requires grad, or those of the ones in a list or a model."""
-    if is_tensor(thing) and read(thing, "requires_grad"):
+    if torch.is_tensor(thing) and read(thing, "requires_grad"):
         return frozenset([id(thing)])
     inside: Sequence[Any] = ()
-    if is_module(thing):
+    if isinstance(thing, torch.nn.Module):
         inside = list(dict(parameters(thing)).values())
     elif type(thing) is dict:
         inside = list(thing.values())[:MOST_ENTRIES]

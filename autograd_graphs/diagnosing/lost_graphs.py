@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 from autograd_graphs.answer_card import code
 from autograd_graphs.diagnosing.catalogue import CUTS
 from autograd_graphs.diagnosing.earlier_lines import Line
@@ -23,7 +25,7 @@ from autograd_graphs.diagnosing.facts import (
 )
 from autograd_graphs.diagnosing.graph_nodes import read_flag
 from autograd_graphs.diagnosing.syntax import called, calls_in, head, names_in, started_from
-from autograd_graphs.looking.torch_private import is_module, is_tensor, read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.looking.variable_names import parameters
 
 _FLAG = re.compile(r"([\w.]+)\.requires_grad(?:_\(\)|_\(True\)| = True)")
@@ -67,7 +69,7 @@ def frozen(facts: Facts) -> Finding | None:
         return finding("grad_mode", calls_of(space, "set_grad_enabled")[:1])
     models = []
     for name, thing in facts.spot.scope.space.items():
-        if is_module(thing):
+        if isinstance(thing, torch.nn.Module):
             own = dict(parameters(thing)).values()
             if not own or any(map(read_flag, own)):
                 return None
@@ -84,7 +86,7 @@ def no_tensor(facts: Facts) -> Finding | None:
     lines = [facts.spot, *made_line(facts.spot, name)]
     if thing is None:
         return finding("none_given", lines, name=name)
-    if type(thing) in (list, tuple) and thing and all(map(is_tensor, thing)):
+    if type(thing) in (list, tuple) and thing and all(map(torch.is_tensor, thing)):
         return finding("several", lines, name=name, kind=type(thing).__name__, count=len(thing))
     return None
 
@@ -95,7 +97,7 @@ def asked_late(facts: Facts) -> Finding | None:
     for line in facts.past.lines if facts.past else ():
         match = _FLAG.fullmatch(ast.unparse(line.node))
         leaf = facts.past.still(match[1], line) if match and line.is_sure else None
-        if is_tensor(leaf) and read(leaf, "is_leaf"):
+        if torch.is_tensor(leaf) and read(leaf, "is_leaf"):
             using = used_before_asked(match[1], before)
             if using:
                 return finding("asked_late", [line, using[-1]], name=match[1])

@@ -15,14 +15,7 @@ from autograd_graphs.diagnosing.graph_nodes import leaves_of, nodes_of, read_fla
 from autograd_graphs.diagnosing.message_clues import tuple_of
 from autograd_graphs.diagnosing.own_functions import own_functions
 from autograd_graphs.diagnosing.syntax import head, names_in, started_from
-from autograd_graphs.looking.torch_private import (
-    is_module,
-    is_tensor,
-    may_be_stale,
-    read,
-    shape,
-    type_name,
-)
+from autograd_graphs.looking.tensors import may_be_stale, read, shape_of
 from autograd_graphs.looking.variable_names import parameters
 
 
@@ -40,7 +33,7 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
     for name, tensor, _ in results(facts):
         used = ids_behind([tensor])
         missing = [path for path, parameter in asked.items() if id(parameter) not in used]
-        if shape(tensor) == () and 0 < len(missing) < len(asked):
+        if shape_of(tensor) == () and 0 < len(missing) < len(asked):
             return finding("left_out", [facts.spot], missing, loss=name)
     return None
 
@@ -48,8 +41,8 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
 def asked_of_workers(facts: Facts) -> dict[str, torch.Tensor]:
     """Return the parameters of a DistributedDataParallel that ask for gradients, by their path."""
     for spot in facts.spots:
-        for model in filter(is_module, spot.scope.space.values()):
-            if type_name(model) == "DistributedDataParallel":
+        for model in [one for one in spot.scope.space.values() if isinstance(one, torch.nn.Module)]:
+            if type(model).__name__ == "DistributedDataParallel":
                 asked = [pair for pair in parameters(model) if read_flag(pair[1])]
                 return {path.removeprefix("module."): parameter for path, parameter in asked}
     return {}
@@ -60,8 +53,8 @@ def empty_gradient(facts: Facts, _: Any) -> Finding | None:
     for spot in facts.spots:
         for owner in owners_of_grad(facts.spot.stmt):
             tensor = spot.scope.space.get(owner)
-            tensor = tensor if is_tensor(tensor) else known.get(owner)
-            if is_tensor(tensor) and has_no_grad(tensor):
+            tensor = tensor if torch.is_tensor(tensor) else known.get(owner)
+            if torch.is_tensor(tensor) and has_no_grad(tensor):
                 return why_empty(facts, owner, tensor)
     return None
 
@@ -109,10 +102,10 @@ def many_numbers(facts: Facts, _: Any) -> Finding | None:
     """backward() began at a tensor with several elements."""
     name, _ = started_from(facts.spot.stmt)
     tensor = facts.spot.scope.space.get(name)
-    if not is_tensor(tensor) or shape(tensor) == ():
+    if not torch.is_tensor(tensor) or shape_of(tensor) == ():
         return None
     lines = [facts.spot, *made_line(facts.spot, name)]
-    return finding("many_numbers", lines, name=name, shape=shape(tensor))
+    return finding("many_numbers", lines, name=name, shape=shape_of(tensor))
 
 
 def not_used(facts: Facts, _: Any) -> Finding | None:

@@ -14,16 +14,10 @@ from autograd_graphs.diagnosing.catalogue import DANGERS
 from autograd_graphs.diagnosing.dataflow import Event
 from autograd_graphs.diagnosing.facts import Facts, Finding, finding
 from autograd_graphs.diagnosing.graph_nodes import kind_of, pairs_in
+from autograd_graphs.looking.nodes import ran_as
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import (
-    is_plain,
-    is_tensor,
-    of_node,
-    ran_as,
-    read,
-    type_name,
-)
+from autograd_graphs.looking.tensors import is_plain, read
 from autograd_graphs.looking.users_line import is_users
 from autograd_graphs.text import visible
 
@@ -44,7 +38,7 @@ BAD: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor]]] = {
 
 def is_number(thing: Any) -> bool:
     """Say whether a thing is a tensor whose values can be read."""
-    if not is_tensor(thing) or not read(thing, "dtype").is_floating_point:
+    if not torch.is_tensor(thing) or not read(thing, "dtype").is_floating_point:
         return False
     return is_plain(thing) and not thing.is_meta
 
@@ -93,7 +87,7 @@ def bad_power(exponent: Any) -> Callable[[torch.Tensor], torch.Tensor] | None:
 def before_it(walk: Walk, maker: str) -> Any:
     """Return the node that handed its gradient to one of a name, if that one is dangerous itself."""
     for node, following in pairs_in(walk):
-        is_next = type_name(following) == maker
+        is_next = type(following).__name__ == maker
         if is_next and kind_of(node) in ("Sqrt", "Log", "Div", "Rsqrt"):
             return node
     return None
@@ -127,7 +121,7 @@ def first_name(events: Sequence[Event]) -> str:
 def anomaly(facts: Facts, match: Any) -> Finding | None:
     if facts.call is None:
         return None
-    same = [node for node in facts.call.nodes if type_name(node) == match[1]]
+    same = [node for node in facts.call.nodes if type(node).__name__ == match[1]]
     begun = dangerous(facts.call.nodes) or before_it(facts.call.walk, match[1])
     if begun is None and len(same) == 1:
         begun = same[0]
@@ -143,7 +137,7 @@ def anomaly(facts: Facts, match: Any) -> Finding | None:
 def recorded_line(node: Any) -> str:
     """Return the learner's line that anomaly mode has kept of a node's forward; "" without one."""
     line = ""
-    for entry in of_node(node, "metadata").get("traceback_", ()):
+    for entry in node.metadata.get("traceback_", ()):
         match = re.match(r'\s*File "(.*?)", line (\d+), in .*\n\s*(.*)', entry)
         if match and is_users(match[1]) and match[3]:
             line = f"line {match[2]}: {visible(match[3].strip(), 90)}"

@@ -39,7 +39,7 @@ from autograd_graphs.diagnosing.inplace_edits import instead_of_edit, step_findi
 from autograd_graphs.diagnosing.sources import cells_before, cells_in
 from autograd_graphs.diagnosing.syntax import flat, nodes_in, set_by
 from autograd_graphs.looking.cells import shell_here
-from autograd_graphs.looking.torch_private import is_tensor, memory_of, of_node, read, type_name
+from autograd_graphs.looking.tensors import memory_of, read
 from autograd_graphs.looking.users_line import users_frame
 from autograd_graphs.looking.variable_names import variables
 
@@ -121,7 +121,7 @@ class Watch(TorchFunctionMode):
 
 def tensors_in(things: Iterable[Any]) -> Iterator[torch.Tensor]:
     for thing in things:
-        if is_tensor(thing):
+        if torch.is_tensor(thing):
             yield thing
         elif type(thing) in (list, tuple):
             yield from tensors_in(thing)
@@ -139,12 +139,12 @@ def mark_nodes(seen: Seen, made: list[torch.Tensor], ends: list[Any]) -> None:
     known = set(map(id, ends))
     while waiting:
         node = waiting.pop()
-        if node is None or id(node) in known or type_name(node) == "AccumulateGrad":
+        if node is None or id(node) in known or type(node).__name__ == "AccumulateGrad":
             continue
         known.add(id(node))
-        if SEEN_BY not in of_node(node, "metadata"):
-            of_node(node, "metadata")[SEEN_BY] = seen
-            waiting += [child for child, _ in of_node(node, "next_functions")]
+        if SEEN_BY not in node.metadata:
+            node.metadata[SEEN_BY] = seen
+            waiting += [child for child, _ in node.next_functions]
 
 
 # ---------------------------------------------------------------- the cell, once more
@@ -257,7 +257,7 @@ def spot_at(facts: Facts, seen: Seen | None) -> Spot | None:
 
 
 def maker(node: Any) -> Seen | None:
-    return of_node(node, "metadata").get(SEEN_BY)
+    return node.metadata.get(SEEN_BY)
 
 
 def edited(facts: Facts, watch: Watch) -> Finding | None:
@@ -283,7 +283,7 @@ def finding_of_edit(node: Any, saver: Spot | None, edit: Seen, spot: Spot) -> Fi
     remedy = instead_of_edit(word, edit.name or "y", spot.stmt)
     kind = each(lines, "edited_seen", "edited_after")
     what = quoted(edit.name, "A tensor")
-    return finding(kind, lines, what=what, node=type_name(node), remedy=remedy)
+    return finding(kind, lines, what=what, node=type(node).__name__, remedy=remedy)
 
 
 def freed(facts: Facts, watch: Watch) -> Finding | None:
@@ -296,7 +296,9 @@ def freed(facts: Facts, watch: Watch) -> Finding | None:
         if id(node) not in ids and is_freed(node):
             if spot := spot_at(facts, maker(node)):
                 return finding("freed_here", [spot, facts.spot])
-            return found_in(facts) or finding("freed_elsewhere", [facts.spot], node=type_name(node))
+            return found_in(facts) or finding(
+                "freed_elsewhere", [facts.spot], node=type(node).__name__
+            )
     return None
 
 

@@ -11,10 +11,12 @@ import math
 from types import FrameType
 from typing import Any
 
+import torch
+
 from autograd_graphs.diagnosing import step_gradients, step_loss, step_model
 from autograd_graphs.diagnosing.facts import Finding
 from autograd_graphs.diagnosing.training_step import TrainingStep
-from autograd_graphs.looking.torch_private import is_tensor, quietly
+from autograd_graphs.looking.torch_private import quietly
 
 OF_GRAPH = (
     step_gradients.cut_off,
@@ -57,7 +59,7 @@ def summary(step: TrainingStep) -> list[str]:
     figures = []
     asked = len(step.asked)
     frozen = len(step.parameters) - asked
-    if is_tensor(step.loss) and step.parameters:
+    if torch.is_tensor(step.loss) and step.parameters:
         own = asked - len(step.unreached)
         said = f"The loss reaches {own} of {asked} parameters that ask for a gradient"
         if frozen:
@@ -71,7 +73,7 @@ def summary(step: TrainingStep) -> list[str]:
 
 def examined(model: Any, loss: Any, optimizer: Any, frame: FrameType) -> tuple[list, list[str]]:
     step = TrainingStep(model, loss, optimizer, frame)
-    if is_tensor(loss):
+    if torch.is_tensor(loss):
         _ = step.gradients  # computed with grad mode as it is
     with quietly():
         return findings(step), summary(step)

@@ -16,9 +16,9 @@ from autograd_graphs.diagnosing.nans import are_finite, dangerous, nan_finding
 from autograd_graphs.diagnosing.step_loss import of_cut
 from autograd_graphs.diagnosing.syntax import head
 from autograd_graphs.diagnosing.training_step import TrainingStep, is_zero
+from autograd_graphs.looking.nodes import is_custom
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import is_custom, is_tensor, type_name
 
 HUGE = 1e4  # a gradient whose norm is this many times that of its weight is told
 FLAT = {"Round", "Floor", "Ceil", "Sign", "Sgn", "Trunc", "Heaviside", "Bernoulli"}
@@ -38,7 +38,7 @@ def unused(step: TrainingStep) -> Iterator[Finding]:
         return
     # a checkpoint of the older kind, into which no graph leads
     hiding = [event for event in step.of("op") if is_reentrant(event)]
-    if hiding or "CheckpointFunctionBackward" in map(type_name, step.nodes):
+    if hiding or "CheckpointFunctionBackward" in [type(node).__name__ for node in step.nodes]:
         yield finding("hidden", texts_of(hiding)[:2], left, loss=step.loss_name)
         return
     lines, unseen = [], ""
@@ -58,7 +58,7 @@ def raised(step: TrainingStep) -> Iterator[Finding]:
     """Going backward raises, mostly in a backward that the learner wrote."""
     if not step.gradients.raised:
         return
-    own = sorted(set(map(type_name, filter(is_custom, step.nodes))))
+    own = sorted({type(node).__name__ for node in filter(is_custom, step.nodes)})
     whose = f", whose graph holds {listed(own)} with a backward of your own," if own else ""
     error = step.gradients.raised.rstrip(".")
     yield finding("raised", (), loss=step.loss_name, whose=whose, error=error)
@@ -109,7 +109,7 @@ def zeros(step: TrainingStep) -> Iterator[Finding]:
 def lets_none_through(node: Any) -> bool:
     """Say whether an operation hands on nothing but 0: a flat one, a relu that gave only 0."""
     result = values_held(node).get("result") if kind_of(node) == "Relu" else None
-    return kind_of(node) in FLAT or (is_tensor(result) and is_zero(result))
+    return kind_of(node) in FLAT or (torch.is_tensor(result) and is_zero(result))
 
 
 def behind(walk: Walk, nodes: list[Any]) -> set[int]:

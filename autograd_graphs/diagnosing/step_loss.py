@@ -24,7 +24,7 @@ from autograd_graphs.diagnosing.nans import first_name
 from autograd_graphs.diagnosing.syntax import nodes_in
 from autograd_graphs.diagnosing.training_step import TrainingStep
 from autograd_graphs.looking.saved_tensors import values_held
-from autograd_graphs.looking.torch_private import is_tensor, of_node, read, shape, type_name
+from autograd_graphs.looking.tensors import read, shape_of
 
 OF_LOSS = {
     "Sub": {"Sub", "sub"},
@@ -41,7 +41,7 @@ TWICE = {
 
 def no_tensor(step: TrainingStep) -> Iterator[Finding]:
     """The loss is a number of Python's or NumPy's."""
-    if is_tensor(step.loss):
+    if torch.is_tensor(step.loss):
         return
     cuts = step.of("cut")
     why, remedy = "", "give diagnose the tensor before it became one"
@@ -49,13 +49,13 @@ def no_tensor(step: TrainingStep) -> Iterator[Finding]:
         remedy = "write diagnose(model, loss, optimizer), in this order"
     if cuts:
         why, remedy = f": {CUTS[cuts[0].word].why}", CUTS[cuts[0].word].remedy
-    words = {"name": step.loss_name, "kind": type_name(step.loss), "why": why}
+    words = {"name": step.loss_name, "kind": type(step.loss).__name__, "why": why}
     yield finding("no_tensor", cuts, remedy=remedy, **words)
 
 
 def no_graph(step: TrainingStep) -> Iterator[Finding]:
     """The loss is a tensor that nothing leads back from."""
-    if not is_tensor(step.loss) or read(step.loss, "requires_grad"):
+    if not torch.is_tensor(step.loss) or read(step.loss, "requires_grad"):
         return
     name, cuts = step.loss_name, step.of("cut")
     if cuts:
@@ -76,9 +76,9 @@ def of_cut(cut: Event) -> dict[str, str]:
 
 def made_shape(node: Any) -> tuple[int, ...] | None:
     """Return the shape of what a node made, or of a leaf."""
-    if is_tensor(node):
-        return shape(node)
-    return next(filter(None, map(shape, of_node(node, "_input_metadata"))), ())
+    if torch.is_tensor(node):
+        return shape_of(node)
+    return next(filter(None, map(shape_of, node._input_metadata)), ())
 
 
 def broadcast(step: TrainingStep) -> Iterator[Finding]:
@@ -116,7 +116,7 @@ def broadcast_finding(step: TrainingStep, kind: str, inner: Any) -> Finding:
     events = [event for event in step.of("op") if event.word in OF_LOSS[kind] and event.ids]
     lines = texts_of(events)[:2]
     name = events[0].name if len(lines) == 1 else ""
-    if kind != "Sub" and shape(step.known.get(name)) != inner:
+    if kind != "Sub" and shape_of(step.known.get(name)) != inner:
         name = ""  # of a loss the first argument may be the target
     side = quoted(name, "The side that comes from the model")
     return finding("broadcast", lines, side=side, shape=inner, count=max(inner))
@@ -135,7 +135,7 @@ def mean_twice(step: TrainingStep) -> Iterator[Finding]:
 
 def is_count(divisor: Any) -> bool:
     """Say whether a divisor may be the size of a batch: a whole number above 1."""
-    if not is_tensor(divisor) or divisor.numel() != 1:
+    if not torch.is_tensor(divisor) or divisor.numel() != 1:
         return False
     return float(divisor) > 1 and float(divisor).is_integer()
 
@@ -148,7 +148,7 @@ def is_by_batch(step: TrainingStep, event: Event) -> bool:
         if isinstance(node.op, ast.Div):
             below = ast.unparse(node.right)
             counted = re.fullmatch(r"len\((\w+)\)", below)
-            if counted and is_tensor(step.known.get(counted[1])):
+            if counted and torch.is_tensor(step.known.get(counted[1])):
                 return True
             if re.search(r"\.shape\[0\]$|\.size\(0\)$|\bbatch_size$", below):
                 return True
@@ -170,7 +170,7 @@ def normalized_twice(step: TrainingStep) -> Iterator[Finding]:
 
 def target_with_graph(step: TrainingStep) -> Iterator[Finding]:
     for node in step.nodes:
-        kind, children = kind_of(node), of_node(node, "next_functions")
+        kind, children = kind_of(node), node.next_functions
         if kind not in ("MseLoss", "SmoothL1Loss", "HuberLoss", "L1Loss"):
             continue
         if len(children) > 1 and all(child is not None for child, _ in children[:2]):

@@ -23,7 +23,7 @@ from autograd_graphs.diagnosing.live_names import ids_of
 from autograd_graphs.diagnosing.reach import attributes, is_other_in_eval, parts
 from autograd_graphs.diagnosing.syntax import head, names_in, set_by
 from autograd_graphs.diagnosing.training_step import TrainingStep
-from autograd_graphs.looking.torch_private import is_module, is_tensor, read, type_name
+from autograd_graphs.looking.tensors import read
 
 
 def plain_attributes(step: TrainingStep) -> Iterator[Finding]:
@@ -35,27 +35,29 @@ def plain_attributes(step: TrainingStep) -> Iterator[Finding]:
             held: Iterable[tuple[str, Any]] = ()
             if type(thing) in (list, tuple, dict):
                 held = parts(name, thing)
-            if is_tensor(thing):
+            if torch.is_tensor(thing):
                 kind, made, held = "plain_tensor", "the result of an operation", [(name, thing)]
                 if read(thing, "grad_fn") is None:
                     made = "a plain tensor"
             if name.startswith("_") or not any(is_lost(part, own) for _, part in held):
                 continue
             full, lines = f"{path}.{name}".removeprefix("."), assigned(step.space, name)[:2]
-            words = {"name": step.spelt(full), "kind": type_name(thing), "attribute": name}
+            words = {"name": step.spelt(full), "kind": type(thing).__name__, "attribute": name}
             yield finding(kind, lines, made=made, **words)
 
 
 def ends_of(tensor: torch.Tensor) -> set[int]:
     """Return the ids of the leaves at which the graph of a tensor ends, or of itself."""
-    return set(map(id, filter(is_tensor, walk_from([tensor]).met)))
+    return set(map(id, filter(torch.is_tensor, walk_from([tensor]).met)))
 
 
 def is_lost(thing: Any, own: set[int]) -> bool:
     """Say whether a tensor or layer asks for gradients and has nothing of the model's own."""
-    if not is_module(thing) and not is_tensor(thing):
+    if not isinstance(thing, torch.nn.Module) and not torch.is_tensor(thing):
         return False
-    leaves = ends_of(thing) if is_tensor(thing) else {id(thing)}  # a result of forward has own ones
+    leaves = (
+        ends_of(thing) if torch.is_tensor(thing) else {id(thing)}
+    )  # a result of forward has own ones
     return own.isdisjoint(leaves) and bool(ids_of(thing))
 
 
@@ -65,7 +67,7 @@ def not_held(step: TrainingStep) -> Iterator[Finding]:
     moved = held | set(map(id, step.held_by_others))
     missing = []
     for name, tensor in step.asked.items():
-        is_cut_off = is_tensor(step.loss) and name in step.unreached
+        is_cut_off = torch.is_tensor(step.loss) and name in step.unreached
         if id(tensor) not in moved and (id(tensor) in step.learning or not is_cut_off):
             missing.append(name)
     if not missing or not step.groups:
@@ -125,11 +127,11 @@ def stepped_copy(step: TrainingStep) -> Iterator[Finding]:
 
 def modes(step: TrainingStep) -> Iterator[Finding]:
     names = []
-    if is_module(step.model) and step.model.training:
+    if isinstance(step.model, torch.nn.Module) and step.model.training:
         return  # a part of it was put into eval mode on purpose
     for path, module in step.modules:
         if is_other_in_eval(module):
-            names.append(step.spelt(path) or type_name(module))
+            names.append(step.spelt(path) or type(module).__name__)
     if names:
         own = f"{step.model_name}.eval("
         lines = [line for line in calls_of(step.space, "eval") if own in line]
@@ -148,6 +150,6 @@ def hooked(step: TrainingStep) -> Iterator[Finding]:
             codes = [getattr(hook, "__code__", hook) for hook in inside.get(kind, {}).values()]
             most = max(map(codes.count, codes), default=0)
             if most > 1:
-                name = step.spelt(path) or type_name(module)
+                name = step.spelt(path) or type(module).__name__
                 lines = calls_of(step.space, *makers)[:2]
                 yield finding("hooks_pile_up", lines, name=name, most=most)

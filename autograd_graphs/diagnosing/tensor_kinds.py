@@ -22,11 +22,11 @@ from autograd_graphs.diagnosing.facts import (
 )
 from autograd_graphs.diagnosing.message_clues import tuple_of
 from autograd_graphs.diagnosing.syntax import called, first_given, head, names_in, nodes_in
-from autograd_graphs.looking.torch_private import (
+from autograd_graphs.looking.tensors import (
     device_name,
     dtype_name,
     read,
-    shape,
+    shape_of,
     shows_flag_of_base,
 )
 
@@ -114,7 +114,7 @@ def sizes(facts: Facts, match: Any) -> Finding | None:
     for call in nodes_in(facts.spot.stmt, ast.Call):
         for argument in call.args:
             name = getattr(argument, "id", "")
-            by_size.setdefault(str(shape(facts.spot.scope.space.get(name))), []).append(name)
+            by_size.setdefault(str(shape_of(facts.spot.scope.space.get(name))), []).append(name)
     words = {}
     for word, size in (("target", tuple_of(match[1])), ("prediction", tuple_of(match[2]))):
         words[word] = f"{word} has shape {size}"

@@ -18,9 +18,9 @@ from autograd_graphs.diagnosing.hidden_hooks import Alive
 from autograd_graphs.diagnosing.reach import parts, reached, spelt
 from autograd_graphs.diagnosing.syntax import set_by
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import is_module, is_tensor, read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
-from autograd_graphs.untrusted.messages import in_one_line
+from autograd_graphs.text import in_one_line
 
 MOST_GRADIENTS = 50_000_000  # elements
 
@@ -53,7 +53,7 @@ class TrainingStep:
 
     @cached_property
     def parameters(self) -> dict[str, torch.Tensor]:
-        if is_module(self.model):
+        if isinstance(self.model, torch.nn.Module):
             return {self.spelt(path): parameter for path, parameter in parameters(self.model)}
         named = {}
         for nr, tensor in enumerate(self.held):
@@ -109,7 +109,7 @@ class TrainingStep:
 
     @cached_property
     def walk(self) -> Walk:
-        return Walk([self.loss] if is_tensor(self.loss) else [])
+        return Walk([self.loss] if torch.is_tensor(self.loss) else [])
 
     @cached_property
     def nodes(self) -> list[Any]:
@@ -117,7 +117,7 @@ class TrainingStep:
 
     @cached_property
     def modules(self) -> list[tuple[str, torch.nn.Module]]:
-        return list(submodules(self.model)) if is_module(self.model) else []
+        return list(submodules(self.model)) if isinstance(self.model, torch.nn.Module) else []
 
     @cached_property
     def unreached(self) -> dict[str, torch.Tensor]:
@@ -142,7 +142,7 @@ class TrainingStep:
     @property
     def unexplained(self) -> list[str]:
         """Return the unreached parameters that should learn, and that no line cuts off."""
-        if not is_tensor(self.loss):
+        if not torch.is_tensor(self.loss):
             return []
         left = {name for name, tensor in self.unreached.items() if id(tensor) in self.learning}
         for _, names in self.cuts:
@@ -183,7 +183,7 @@ class TrainingStep:
     @cached_property
     def gradients(self) -> Gradients:
         """Return the gradient of each parameter that the loss reaches, computed beside `.grad`."""
-        if not is_tensor(self.loss):
+        if not torch.is_tensor(self.loss):
             return Gradients()
         wanted = dict(self.asked)
         for name in self.unreached:
@@ -243,7 +243,7 @@ def groups_of(optimizer: Any) -> list[dict[str, Any]]:
 
 
 def tensors_of(groups: list[dict[str, Any]]) -> list[torch.Tensor]:
-    return [thing for group in groups for thing in group["params"] if is_tensor(thing)]
+    return [thing for group in groups for thing in group["params"] if torch.is_tensor(thing)]
 
 
 def dense(gradient: torch.Tensor | None) -> torch.Tensor | None:

@@ -23,15 +23,15 @@ from autograd_graphs.drawing.cards import (
     with_tint,
 )
 from autograd_graphs.drawing.devices import Device, devices, home
-from autograd_graphs.drawing.display_list import Drawing, Owner, Pen
+from autograd_graphs.drawing.display_list import LEGEND, Drawing, Owner, Pen
 from autograd_graphs.drawing.layout import (
     LOOSE,
     MOST_WORK,
     TIGHT,
     Placed,
     Point,
+    lay_out,
     lying,
-    place,
     work,
 )
 from autograd_graphs.drawing.palette import SMALL, TITLE
@@ -141,6 +141,7 @@ def drawing(graph: Graph, *, alt: str | None = None, tints: Tints | None = None)
     draw_graph(pen, laid.cards, laid.placed, words)
     pen.marks = list(tinted(pen.marks, tints.nodes))
     pen.dx, pen.dy = MARGIN, round(pen.dy + room.bottom + 20 * bool(keys))
+    pen.owner = LEGEND
     size = wide + 2 * MARGIN, pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
     lines = {node: tint.line for node, tint in tints.nodes.items()}
     text = tree(graph, [*tints.remarks, *graph.closing], lines)
@@ -244,7 +245,7 @@ def arranged(
     """Return cards and their places: along a spine in a dense graph that has one, else by `dot`."""
     rooms = {nr: word.room for nr, word in enumerate(words) if word.text or word.size}
     if not has_short_cards or not cards.cards:
-        return cards, place(sizes(cards), cards.edges, rooms, LOOSE)
+        return cards, lay_out(sizes(cards), cards.edges, rooms, LOOSE)
     in_line = replace(cards, cards=tuple(aligned(cards.cards)))
     placed = along_spine(in_line, rooms, STRAIGHT, framed)
     if placed and placed.width <= WIDEST:
@@ -252,7 +253,7 @@ def arranged(
     narrow = along_spine(in_line, rooms, NARROW, framed)
     if narrow and len(cards.cards) > FEW:  # so many hardly ever fit side by side
         return in_line, narrow
-    spread = place(sizes(cards), cards.edges, rooms, LOOSE if framed else TIGHT)
+    spread = lay_out(sizes(cards), cards.edges, rooms, LOOSE if framed else TIGHT)
     if narrow and spread.width > max(WIDEST, narrow.width):
         return in_line, narrow
     return cards, spread

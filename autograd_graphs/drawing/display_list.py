@@ -13,13 +13,16 @@ Points = Sequence[tuple[float, float]]
 
 
 class Owner(NamedTuple):
-    """Say to what of a graph a mark belongs: a "node" or an "edge", by its number."""
+    """Say to what a mark belongs: a "node" or "edge" of a graph by its number, or the "legend"."""
 
     kind: str
     number: int
 
     def __str__(self) -> str:
         return f"{self.kind} {self.number}"
+
+
+LEGEND = Owner("legend", 0)
 
 
 def path_data(at: Sequence[int]) -> str:

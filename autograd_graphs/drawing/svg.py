@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from string import ascii_lowercase
@@ -21,15 +22,19 @@ IN_LAB = (
 
 def svg(drawing: Drawing) -> str:
     """Return a standalone SVG document on a ground of its own, light or dark as the system asks."""
-    sheet = Sheet()
     panel = Mark("rect", "panel", (0, 0, drawing.width, drawing.height, 10))
-    body = "\n".join(map(sheet.element, (panel, *drawing.marks)))
-    wide, high = drawing.width, drawing.height
+    said = f"<title>{safe(drawing.alt)}</title>\n<desc>{safe(drawing.text)}</desc>\n"
+    return document(drawing.width, drawing.height, [panel, *drawing.marks], said)
+
+
+def document(wide: int, high: int, marks: Sequence[Mark], said: str = "") -> str:
+    """Return marks as a document of this size in px; `said` are its elements for who hears it."""
+    sheet = Sheet()
+    body = "\n".join(map(sheet.element, marks))
     size = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" xml:space="preserve"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} font-family="{FONT}">\n'
-        f"<title>{safe(drawing.alt)}</title>\n<desc>{safe(drawing.text)}</desc>\n"
-        f"<style>{sheet.css()}</style>\n{body}\n</svg>\n"
+        f"{said}<style>{sheet.css()}</style>\n{body}\n</svg>\n"
     )
 
 
@@ -62,14 +67,14 @@ class Sheet:
         pairs = zip(attributes, geometry(mark), strict=True)
         places = " ".join([f'{attribute}="{value}"' for attribute, value in pairs])
         start = f'<{tag} {places} class="{name}"'
-        return f"{start}>{self.words(mark)}</text>" if tag == "text" else f"{start}/>"
+        return f"{start}>{self.text_of(mark)}</text>" if tag == "text" else f"{start}/>"
 
     def name(self, look: str) -> str:
         if look not in self.names:
             self.names[look] = letters(len(self.names))
         return self.names[look]
 
-    def words(self, mark: Mark) -> str:
+    def text_of(self, mark: Mark) -> str:
         """Return what stands in a text; pieces with a role of their own are in a tspan."""
         runs = ""
         for words, role in mark.runs:

@@ -2,140 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
-from typing import NamedTuple
 
 from autograd_graphs.data import Edge, Folded, Frame, Graph, Node, SavedTensor, counted, stem
 from autograd_graphs.large.execution_order import Program
-from autograd_graphs.large.frames import frame
-from autograd_graphs.large.owners import Path, common, owner
-from autograd_graphs.large.parts import MOST_JOINED, Part, called
-
-UNNAMED = "loose leaves"  # what leaves are called that no module holds
-
-
-class Use(NamedTuple):
-    """Say where a part reads a leaf: in which copy, at which place, as which input."""
-
-    part: int
-    copy: int
-    place: int
-    position: int
-
-    @property
-    def slot(self) -> tuple[int, int, int]:
-        """Return what the same use in another copy has in common with it."""
-        return self.part, self.place, self.position
-
-
-class Leaves:
-    """Know which part takes a leaf in (`own`), and which leaves make up a box of their own
-    (`groups`, and `group` with the number of that of each leaf).
-
-    Groups whose names are in `apart` are drawn leaf by leaf.
-    """
-
-    def __init__(
-        self, graph: Graph, program: Program, parts: Sequence[Part], apart: Collection[str] = ()
-    ) -> None:
-        self.graph, self.program, self.parts = graph, program, parts
-        self.member: dict[int, int] = {}
-        for nr, part in enumerate(parts):
-            self.member |= dict.fromkeys(program.nodes[part.start : part.stop], nr)
-        uses = self._uses()
-        self.own = self._own(uses)
-        self.groups = []
-        for leaves in self._groups(uses):
-            if not any(self.is_called(leaves, name) for name in apart):
-                self.groups.append(leaves)
-        self.group: dict[int, int] = {}
-        for nr, leaves in enumerate(self.groups):
-            self.group |= dict.fromkeys(leaves, nr)
-
-    def box(self, node: int) -> tuple[str, int]:
-        """Return what a node is drawn as: a part, many leaves together, or itself."""
-        part = self.member.get(node, self.own.get(node))
-        if part is not None:
-            return "part", part
-        return ("leaves", self.group[node]) if node in self.group else ("node", node)
-
-    def name(self, leaves: Sequence[int]) -> str:
-        """Call leaves by the module that holds all of them: "encoder.*"."""
-        path = common(owner(self.graph.nodes[leaf]) for leaf in leaves)
-        return ".".join((*path, "*")) if path else UNNAMED
-
-    def is_called(self, leaves: Sequence[int], name: str) -> bool:
-        """Say whether leaves have a name, which may leave out that of the model."""
-        return f".{self.name(leaves)}".endswith(f".{name}")
-
-    def _uses(self) -> dict[int, set[Use | int | None]]:
-        """Return per leaf where it is read: in a part, or by a node; None where it is a root."""
-        uses: dict[int, set[Use | int | None]] = {}
-        for edge in self.graph.edges:
-            if edge.target is not None and self.graph.nodes[edge.target].is_leaf:
-                uses.setdefault(edge.target, set()).add(self._use(edge))
-        for root in self.graph.roots:
-            if root.node is not None:
-                uses[root.node] = {None}
-        return uses
-
-    def _use(self, edge: Edge) -> Use | int:
-        if (nr := self.member.get(edge.source)) is None:
-            return edge.source
-        part = self.parts[nr]
-        copy, place = divmod(self.program.place[edge.source] - part.start, part.period)
-        return Use(nr, copy, place, edge.position)
-
-    def _own(self, uses: dict[int, set[Use | int | None]]) -> dict[int, int]:
-        """Return the part of every leaf that only one copy uses, where each copy has its own."""
-        alone: dict[int, Use] = {}
-        for leaf, places in uses.items():
-            copies = set()
-            for place in places:
-                copies.add((place.part, place.copy) if type(place) is Use else None)
-            if len(copies) == 1 and None not in copies:
-                first = min(places)
-                if not self._is_input(leaf, first.part):
-                    alone[leaf] = first
-        slots = Counter(use.slot for use in alone.values())
-        own: dict[int, int] = {}
-        for leaf, use in alone.items():
-            if slots[use.slot] == len(self.parts[use.part].copies):
-                own[leaf] = use.part
-        return own
-
-    def _is_input(self, leaf: int, part: int) -> bool:
-        """Say whether a leaf that a module reads is the learner's variable, such as an image."""
-        node = self.graph.nodes[leaf]
-        return bool(node.name) and not owner(node) and len(self.parts[part].copies) == 1
-
-    def _groups(self, uses: dict[int, set[Use | int | None]]) -> Iterator[list[int]]:
-        """Yield the leaves of a module that the same boxes read, at least one of them a part."""
-        read_alike: dict[tuple[tuple[str, int], ...], list[int]] = {}
-        for leaf, places in sorted(uses.items(), key=lambda item: item[0]):
-            if leaf in self.own or None in places:
-                continue
-            boxes = set()
-            for place in places:
-                boxes.add(("part", place.part) if isinstance(place, Use) else ("node", place))
-            if any(kind == "part" for kind, _ in boxes):
-                read_alike.setdefault(tuple(sorted(boxes)), []).append(leaf)
-        for leaves in chain.from_iterable(map(self._by_module, read_alike.values())):
-            if len(leaves) > 1:
-                yield leaves
-
-    def _by_module(self, leaves: Sequence[int]) -> list[list[int]]:
-        """Return leaves in groups, one for each of the few modules that hold them."""
-        paths = [owner(self.graph.nodes[leaf]) for leaf in leaves]
-        depth = len(common(paths)) + 1
-        by_module: dict[Path, list[int]] = {}
-        for leaf, path in zip(leaves, paths, strict=True):
-            by_module.setdefault(path[:depth], []).append(leaf)
-        return [list(leaves)] if len(by_module) > MOST_JOINED else list(by_module.values())
-
+from autograd_graphs.large.folded_leaves import Leaves
+from autograd_graphs.large.opened_calls import frame
+from autograd_graphs.large.owners import common
+from autograd_graphs.large.parts import Part, called
 
 MOST_TITLES = 3  # operations that a part without a module is called by
 
@@ -198,10 +73,12 @@ class Contraction:
                 ends = {"source": source, "target": target, "input_nr": output}
                 edges.append(replace(together[0], position=position, **ends))
                 self.stands.append(tuple(together))
-        write = {"node": self.old.nodes.__getitem__, "part": self._node, "leaves": self._group}
-        nodes = tuple(write[kind](nr) for kind, nr in self.met)
+        write = {"node": self.old.nodes.__getitem__, "part": self._part, "leaves": self._group}
+        nodes: list[Node] = []
+        for kind, nr in self.met:
+            nodes.append(write[kind](nr))
+        graph = replace(self.old, nodes=tuple(nodes), edges=tuple(edges), roots=tuple(roots))
         frames = tuple([self._frame(part, nodes, edges) for part in self.opened])
-        graph = replace(self.old, nodes=nodes, edges=tuple(edges), roots=tuple(roots))
         return replace(graph, ran=(), calls=(), frames=frames)
 
     def _frame(self, part: Part, nodes: Sequence[Node], edges: Sequence[Edge]) -> Frame:
@@ -249,17 +126,20 @@ class Contraction:
                 if edge.cut or (edge.target is not None and nr not in ends):
                     yield edge
 
-    def _node(self, nr: int) -> Node:
+    def _part(self, nr: int) -> Node:
+        """Return the box of a part: its title, what leads out of it, its leaves and what it saved."""
         part = self.parts[nr]
         nodes = [self.old.nodes[node] for node in self.program.nodes[part.start : part.stop]]
         own = [self.old.nodes[leaf] for leaf, box in self.own.items() if box == nr]
         last = nodes[-part.period :]
-        outputs = tuple(last[place].outputs[output] for place, output in self.made.get(nr, ()))
+        outputs = []
+        for place, output in self.made.get(nr, ()):
+            outputs.append(last[place].outputs[output])
         leaves = len(own) // len(part.copies)
         kind, is_guess = part.pieces[0].kind, self._is_guess(part)
         box = Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess)
-        title = self._title(part, last)
-        return replace(last[0], operation=title, outputs=outputs, saved=summary(nodes), folded=box)
+        made = {"operation": self._title(part, last), "outputs": tuple(outputs)}
+        return replace(last[0], **made, saved=summary(nodes), folded=box)
 
     def _is_guess(self, part: Part) -> bool:
         return not self.old.calls and bool(called(part.pieces[0]))
@@ -268,12 +148,15 @@ class Contraction:
         """Name a part: "layers.0 … 11", "reads conv1.*", "norm: NativeBatchNorm"."""
         name = part.name.removeprefix(self.prefix)
         if self._is_guess(part):
-            name = f"reads {name}.*" if part.is_call else f"reads {name}"
+            name = f"reads {name}"
+            if part.is_call:
+                name += ".*"
         if len(nodes) > 1 and called(part.pieces[0]):
             return name
         return f"{name}: {operations(nodes)}"
 
     def _group(self, nr: int) -> Node:
+        """Return the box of many leaves."""
         leaves = [self.old.nodes[leaf] for leaf in self.leaves.groups[nr]]
         name = self.leaves.name(self.leaves.groups[nr])
         folded = Folded((name,), 0, len(leaves), with_grad(leaves))
@@ -299,9 +182,9 @@ def prefix(names: Sequence[str]) -> str:
     shared = common(tuple(name.split(".")[:-1]) for name in names if "." in name)
     while shared:
         start = ".".join((*shared, ""))
-        short = [name.removeprefix(start) for name in names]
+        short = {name.removeprefix(start) for name in names}
         is_word = all(name[0] not in "*0123456789" for name in short)
-        if is_word and len(set(short)) == len(set(names)):
+        if is_word and len(short) == len(set(names)):
             return start
         shared = shared[:-1]
     return ""
@@ -322,11 +205,14 @@ def with_grad(leaves: Sequence[Node]) -> int:
 def summary(nodes: Sequence[Node]) -> tuple[SavedTensor, ...]:
     """Count what nodes saved, one line for each state."""
     by_state: dict[str, list[SavedTensor]] = {}
-    for saved in chain.from_iterable(node.saved for node in nodes):
-        by_state.setdefault(saved.state, []).append(saved)
+    for node in nodes:
+        for saved in node.saved:
+            by_state.setdefault(saved.state, []).append(saved)
     lines = []
     for state, alike in sorted(by_state.items()):
+        storages = []
+        for saved in alike:
+            storages += saved.storages
         words = counted(len(alike), "saved tensor")
-        storages = chain.from_iterable(saved.storages for saved in alike)
         lines.append(SavedTensor(words, state, storages=tuple(dict.fromkeys(storages))))
     return tuple(lines)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from autograd_graphs.data import Graph
-from autograd_graphs.large.contract import Contraction, Leaves, members, singly
+from autograd_graphs.large.contract import Contraction, members, singly
 from autograd_graphs.large.execution_order import Program
-from autograd_graphs.large.frames import opened_calls
+from autograd_graphs.large.folded_leaves import Leaves
 from autograd_graphs.large.lookup import LONGEST, NOWHERE, Lookup
+from autograd_graphs.large.opened_calls import opened_calls
 from autograd_graphs.large.outline import Outline
 from autograd_graphs.large.parts import NoPart, Part
 from autograd_graphs.text import visible
@@ -103,12 +104,22 @@ def is_large(graph: Graph) -> bool:
     return len(graph.nodes) > most and bool(graph.ran)
 
 
-MOST = 20  # cards: no box is opened where a picture would have more
-FEW = 8  # cards: in a picture of fewer, smaller boxes are opened too
+# Boxes are opened until none hides too much, and never so many that a picture is crowded.
+HALF, TENTH = 2, 10  # a box is opened that hides more than this part of what there is to see
+FEW = 8  # cards: in a picture of fewer a tenth is too much, else half
+MOST = 20  # cards that a picture may have when a box was opened
 SHORT = 4  # copies: a longer row stays one box
 TINY = 4  # operations: what hides no more stays one box
 
 Parts = Sequence[Part]
+
+
+class Screen(NamedTuple):
+    """Hold what a picture shows: the parts that are open in it, its boxes, how many cards it has."""
+
+    is_open: frozenset[Part]
+    boxes: Parts
+    cards: int
 
 
 class Folding:
@@ -132,42 +143,53 @@ class Folding:
 
     def boxes(self, opened: Parts = ()) -> Parts:
         """Return the parts that are one box each."""
-        is_open, drawn = self.screen
-        return self._further(is_open, opened)[1] if opened else drawn
+        if not opened:
+            return self.unasked.boxes
+        return self._further(self.unasked.is_open, opened).boxes
 
     @cached_property
-    def screen(self) -> tuple[frozenset[Part], Parts]:
-        """Hold the parts that are open, and the boxes, where nobody asked for any."""
+    def unasked(self) -> Screen:
+        """Hold what is shown where nobody asked for a part."""
         return self._further(frozenset(), ())
 
-    def _further(self, is_open: frozenset[Part], opened: Parts) -> tuple[frozenset[Part], Parts]:
-        """Open the box that hides most, and all equal to it, in turn: while it hides more than half
-        of what there is to see, or in a picture of few cards more than a tenth.
-        """
-        whole = sum(part.period for part in opened) or len(self.program)
-        drawn = list(self._boxes(self.outline.outer, is_open, opened))
-        cards, tried = self._cards(drawn), set[Part]()
-        while likely := [box for box in drawn if box not in tried and self._may_open(box, opened)]:
-            largest = max(likely, key=lambda box: box.period)
-            if largest.period <= whole / (10 if cards < FEW else 2):
-                break
-            form = self.outline.form(largest)
-            alike = [box for box in likely if self.outline.form(box) == form]
+    def _further(self, is_open: frozenset[Part], opened: Parts) -> Screen:
+        """Open the box that hides most, and all equal to it, in turn, where the cards stay few."""
+        screen, tried = self._screen(is_open, opened), set[Part]()
+        while alike := self._hides_much(screen, tried, opened):
             tried.update(alike)
-            deeper = list(self._boxes(self.outline.outer, is_open.union(alike), opened))
-            if (count := self._cards(deeper)) <= MOST:
-                is_open, drawn, cards = is_open.union(alike), deeper, count
-        return is_open, drawn
+            deeper = self._screen(screen.is_open.union(alike), opened)
+            if deeper.cards <= MOST:
+                screen = deeper
+        return screen
+
+    def _screen(self, is_open: frozenset[Part], opened: Parts) -> Screen:
+        """Draw with these parts open, and what the reader opened; leaves are cards, too."""
+        boxes = list(self._boxes(self.outline.outer, is_open, opened))
+        leaves = Leaves(self.whole, self.program, boxes)
+        cards = set(map(leaves.box, range(len(self.whole.nodes))))
+        return Screen(is_open, boxes, len(cards))
+
+    def _hides_much(self, screen: Screen, tried: Collection[Part], opened: Parts) -> list[Part]:
+        """Return the box that hides most, and all equal to it; none where it hides little enough."""
+        likely = []
+        for box in screen.boxes:
+            if box not in tried and self._may_open(box, opened):
+                likely.append(box)
+        if not likely:
+            return []
+        largest = max(likely, key=lambda box: box.period)
+        to_see = sum(part.period for part in opened) or len(self.program)
+        share = TENTH if screen.cards < FEW else HALF
+        if largest.period * share <= to_see:
+            return []
+        form = self.outline.form(largest)
+        return [box for box in likely if self.outline.form(box) == form]
 
     def _may_open(self, part: Part, opened: Parts) -> bool:
         """Say whether a box hides something, is no long row, and lies in what the reader opened."""
-        is_inside = not opened or any(outer.holds(part) for outer in opened)
-        return part.period > TINY and len(part.copies) <= SHORT and is_inside
-
-    def _cards(self, drawn: Parts) -> int:
-        """Return how many cards there are with these parts folded, leaves among them."""
-        leaves = Leaves(self.whole, self.program, drawn)
-        return len(set(map(leaves.box, range(len(self.whole.nodes)))))
+        if part.period <= TINY or len(part.copies) > SHORT:
+            return False
+        return not opened or any(outer.holds(part) for outer in opened)
 
     def _boxes(self, parts: Parts, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
         """Yield the parts that are a box each: none that is open, or holds what is opened."""

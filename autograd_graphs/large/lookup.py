@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 
-from autograd_graphs.large.contract import UNNAMED
+from autograd_graphs.large.folded_leaves import UNNAMED
 from autograd_graphs.large.outline import Outline
 from autograd_graphs.large.owners import owner
 from autograd_graphs.large.parts import NoPart, Part

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from autograd_graphs.data import Graph, Operands, Program, Span
 from autograd_graphs.looking.cells import MOST_SOURCE, cells_of, failures, read_cells
-from autograd_graphs.looking.matching import Claims, Matcher
+from autograd_graphs.looking.claims import Claims, merged
+from autograd_graphs.looking.matching import Matcher
 from autograd_graphs.looking.running_code import runs
 from autograd_graphs.looking.statements import (
     SCOPES,
@@ -167,7 +168,10 @@ def begun(replay: Replay, call: ast.Call) -> list[Value]:
         thing = replay.live.get(call.func.id)
     if not any(is_our_function(thing, name) for name in ("step_through", "record")):
         return []
-    given = [*call.args[:1], *[word.value for word in call.keywords if word.arg == "loss"]]
+    given = call.args[:1]
+    for word in call.keywords:
+        if word.arg == "loss":
+            given.append(word.value)
     if not given or isinstance(given[0], ast.Starred):
         return []
     value = replay.value(given[0])
@@ -184,31 +188,15 @@ def agreed(graph: Graph, met: Sequence[Any], replay: Replay, values: list[Value]
         for value, root in zip(values, graph.roots, strict=True):
             starts.append((value, None if root.node is None else (root.node, root.output_nr)))
     for name, value in list(replay.names.items()):
-        starts.append((value, matcher.place(replay.live.get(name))))
+        starts.append((value, matcher.tensors.where_made(replay.live.get(name))))
     trials = []
     for value, place in starts:
-        if place is not None and value.kind in ("op", "either"):
-            trials.append(matcher.matched(value, place))
-    return merged([claims for claims in trials if claims is not None])
-
-
-def merged(trials: Sequence[Claims]) -> Claims:
-    """Return what several claims say together, but for nodes that two values claim."""
-    values, inputs, uses, doubted = {}, {}, {}, set()
-    for claims in trials:
-        for node, value in claims.values.items():
-            if value is not None and values.setdefault(node, value) is not value:
-                doubted.add(node)
-        for node, exprs in claims.inputs.items():
-            if inputs.setdefault(node, exprs) != exprs:
-                doubted.add(node)
-        for node, exprs in claims.uses.items():
-            before = uses.get(node, ())
-            uses[node] = (*before, *[expr for expr in exprs if expr not in before])
-    for node in doubted:
-        values.pop(node, None)
-        inputs.pop(node, None)
-    return Claims(values, inputs, {}, uses)
+        if place is None or value.kind not in ("op", "either"):
+            continue
+        claims = matcher.matched(value, place)
+        if claims is not None:
+            trials.append(claims)
+    return merged(trials)
 
 
 def write_down(claims: Claims, graph: Graph, look: Look) -> None:

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import torch
 
 from autograd_graphs.looking.running_code import parsed
-from autograd_graphs.looking.torch_private import is_a
 from autograd_graphs.text import is_ours
 
 HOMES = (torch, torch.nn.functional, torch.special, torch.linalg)
@@ -307,7 +306,7 @@ class Replay:
         base = func.value
         while isinstance(base, ast.Attribute):
             base = base.value
-        if isinstance(base, ast.Name) and is_a(self.live.get(base.id), ModuleType):
+        if isinstance(base, ast.Name) and isinstance(self.live.get(base.id), ModuleType):
             return False
         known = getattr(torch.Tensor, func.attr, None) is not None
         return known and not func.attr.endswith("_") and not func.attr.startswith("_")
@@ -397,9 +396,9 @@ def declared(tree: ast.AST) -> set[str]:
 
 def is_our_function(thing: Any, name: str) -> bool:
     """Say whether a thing is the function of this package that has a name."""
-    if type(thing) is not FunctionType or thing.__name__ != name:
+    if not isinstance(thing, FunctionType) or thing.__name__ != name:
         return False
-    return is_ours(dict.get(thing.__globals__, "__name__"))
+    return is_ours(thing.__globals__.get("__name__"))
 
 
 def lines_of(filename: str) -> list[str]:

@@ -83,8 +83,8 @@ def is_users(filename: str) -> bool:
 def cell_number(filename: str) -> int | None:
     """Return the number of the cell that IPython compiled under a name; None for anything else."""
     compiler: Any = getattr(shell_here(), "compile", None)
-    known = getattr(compiler, "_filename_map", None)
-    return known.get(filename) if type(known) is dict else None
+    known = getattr(compiler, "_filename_map", {})
+    return known.get(filename)
 
 
 def line_that_raised(error: BaseException) -> UsersLine | None:

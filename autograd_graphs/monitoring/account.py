@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.looking.users_line import UsersLine, line_in
 from autograd_graphs.looking.variable_names import parameters
 

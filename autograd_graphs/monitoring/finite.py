@@ -15,7 +15,8 @@ from autograd_graphs.answer_card import listed
 from autograd_graphs.diagnosing.catalogue import DANGERS, Danger
 from autograd_graphs.diagnosing.graph_nodes import kind_of, met_nodes, walk_from
 from autograd_graphs.diagnosing.nans import are_finite, dangerous, has_nan
-from autograd_graphs.looking.torch_private import is_plain, is_tensor, quietly, read
+from autograd_graphs.looking.tensors import is_plain, read
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.users_line import UsersLine, line_like
 from autograd_graphs.monitoring.account import Account
 from autograd_graphs.monitoring.live_graphs import in_reach, span
@@ -150,13 +151,13 @@ def what(tensors: Iterable[torch.Tensor]) -> str:
 
 def is_data(thing: Any) -> bool:
     """Say whether a thing is a tensor of the learner's that no gradient goes to."""
-    return is_tensor(thing) and not read(thing, "requires_grad")
+    return torch.is_tensor(thing) and not read(thing, "requires_grad")
 
 
 def is_skipped(optimizer: Any) -> bool:
     """Say whether a gradient scaler has asked the optimizer to leave this step out."""
     flag = getattr(optimizer, "found_inf", None)
-    return is_tensor(flag) and bool(flag.any())
+    return torch.is_tensor(flag) and bool(flag.any())
 
 
 def line_of(known: Danger, frame: FrameType | None, line: UsersLine | None) -> UsersLine | None:

@@ -19,9 +19,11 @@ from autograd_graphs.answer_card import code, listed
 from autograd_graphs.data import counted, held
 from autograd_graphs.diagnosing.graph_nodes import met_nodes, walk_from
 from autograd_graphs.diagnosing.reach import attributes, is_other_in_eval, is_plain_object
+from autograd_graphs.looking.nodes import ran_as
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import is_module, is_tensor, quietly, ran_as, read
+from autograd_graphs.looking.tensors import read
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.users_line import UsersLine, line_like
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from autograd_graphs.monitoring.mistakes import Notes
@@ -155,10 +157,10 @@ class Graphs:
 def alive(tensors: Sequence[Any]) -> tuple[int, int]:
     """Count the nodes of graphs, and the bytes that they hold besides leaves."""
     met = walk_from(tensors).met
-    memory = Memory(filter(is_tensor, met))
+    memory = Memory(filter(torch.is_tensor, met))
     kept = []
     for node in met:
-        if not is_tensor(node):
+        if not torch.is_tensor(node):
             kept += saved(node, lambda tensor: (), (), memory)
     return len(met), held(kept).size
 
@@ -169,7 +171,7 @@ def in_reach(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
     """
     for name, thing in variables(frame)[:MOST_LOOKED_AT]:
         yield name, thing
-        if name == "self" or is_module(thing) or is_plain_object(thing):
+        if name == "self" or isinstance(thing, torch.nn.Module) or is_plain_object(thing):
             for key, part in attributes(thing):
                 if name == "self" or not key.startswith("_"):
                     yield f"{name}.{key}", part
@@ -217,7 +219,7 @@ def models_and_optimizers(frame: FrameType | None) -> tuple[list[Any], list[Any]
     models: dict[int, Any] = {}
     optimizers: dict[int, Any] = {}
     for _, thing in in_reach(frame):
-        if is_module(thing) and any(parameters(thing)):
+        if isinstance(thing, torch.nn.Module) and any(parameters(thing)):
             models[id(thing)] = thing
         if isinstance(thing, torch.optim.Optimizer):
             optimizers[id(thing)] = thing

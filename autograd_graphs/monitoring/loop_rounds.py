@@ -6,8 +6,10 @@ import weakref
 from types import FrameType
 from typing import Any
 
+import torch
+
 from autograd_graphs.answer_card import code, listed
-from autograd_graphs.looking.torch_private import is_tensor, next_number
+from autograd_graphs.looking.torch_private import next_number
 from autograd_graphs.looking.users_line import UsersLine, line_in, line_like, users_frame
 from autograd_graphs.monitoring.account import Account, way_to
 from autograd_graphs.monitoring.finite import Finite
@@ -222,7 +224,7 @@ class LoopRounds:
 
 def roots_of(given: dict[str, Any]) -> list[Any]:
     """Return the tensors that a backward() was given to start from."""
-    return list(filter(is_tensor, entries(given.get("tensors"))))
+    return list(filter(torch.is_tensor, entries(given.get("tensors"))))
 
 
 def place_between(

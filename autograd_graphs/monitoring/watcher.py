@@ -20,14 +20,14 @@ from torch.optim import Optimizer, optimizer
 
 from autograd_graphs.answer_card import show
 from autograd_graphs.looking.refusals import short
-from autograd_graphs.looking.torch_private import graph_task, is_module
+from autograd_graphs.looking.torch_private import graph_task
 from autograd_graphs.looking.users_line import users_frame
 from autograd_graphs.monitoring.account import Round
 from autograd_graphs.monitoring.live_graphs import entries
 from autograd_graphs.monitoring.loop_card import card_of
 from autograd_graphs.monitoring.loop_rounds import LoopRounds
 from autograd_graphs.monitoring.mistakes import Mistake, Notes
-from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.plain_values import describe
 
 Returned = TypeVar("Returned")
 
@@ -129,7 +129,7 @@ def watch(loop: Callable[[], Returned], *given: Any) -> Returned:
     """Run `loop()`, a training loop without arguments, watch it as `watching(*given)` does, and
     return what it returns. Raises TypeError for a loop that cannot be called.
     """
-    if not callable(loop) or is_module(loop):
+    if not callable(loop) or isinstance(loop, torch.nn.Module):
         said = "Pass the function that trains, without calling it: watch(train)."
         more = "One that takes arguments: watch(lambda: train(model, 3))."
         raise short(TypeError(f"watch was given {describe(loop)}. {said} {more}"))
@@ -141,7 +141,7 @@ def sorted_out(given: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
     """Return the models and the optimizers among what was given, also in lists."""
     models, optimizers = [], []
     for thing in chain.from_iterable(map(entries, given)):
-        if is_module(thing):
+        if isinstance(thing, torch.nn.Module):
             models.append(thing)
         elif isinstance(thing, Optimizer):
             optimizers.append(thing)

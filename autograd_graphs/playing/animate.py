@@ -9,7 +9,7 @@ from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.playing.backward_film import BackwardFilm, Moment, Scene
 from autograd_graphs.playing.moments import Moments
 from autograd_graphs.playing.scenes import Stage
-from autograd_graphs.playing.summaries import Summaries
+from autograd_graphs.playing.stepped_over import Summaries
 from autograd_graphs.playing.views import views
 from autograd_graphs.recording.trace import Trace
 

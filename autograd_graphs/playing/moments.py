@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import chain
 
 from autograd_graphs.data import Gradient, Node, Program, Storage, counted, stem
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, What
@@ -19,7 +20,13 @@ from autograd_graphs.playing.equations import (
     shape,
     single,
 )
-from autograd_graphs.recording.health import exploding, first, first_words, health_of, worst
+from autograd_graphs.recording.gradient_health import (
+    exploding,
+    first,
+    first_words,
+    health_of,
+    worst,
+)
 from autograd_graphs.recording.sentences import sentence
 from autograd_graphs.recording.trace import LeafGrad, Step, Trace, defined
 from autograd_graphs.text import short_number, visible
@@ -210,7 +217,7 @@ def is_shape_asked(rows: tuple[Row, ...]) -> bool:
 
 
 def asked_in(rows: tuple[Row, ...]) -> list[What]:
-    return [cell.what for row in rows for cell in row if cell.is_asked]
+    return [cell.what for cell in chain.from_iterable(rows) if cell.is_asked]
 
 
 def choices(step: Step, rows: tuple[Row, ...]) -> tuple[str, ...]:

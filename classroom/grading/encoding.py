@@ -6,11 +6,10 @@ reading it trusts nothing but the JSON parser.
 
 import json
 
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
-from autograd_graphs.untrusted.sandbox import Failed
+from autograd_graphs.guard import Failed
+from autograd_graphs.plain_values import NotRead, describe, plain
 from helpers.exercises.functions import Ours, is_stub
-from helpers.exercises.values import opened
+from helpers.exercises.reading import opened
 
 
 def taken(answer, reader=None):
@@ -30,44 +29,44 @@ def taken(answer, reader=None):
 
 def _plain(answer):
     """Return an answer as plain values; of a dict also the keys, which some readers want."""
-    if is_a(answer, dict):
-        return {plain(key): plain(value) for key, value in dict.items(answer)}
+    if isinstance(answer, dict):
+        return {plain(key): plain(value) for key, value in answer.items()}
     return opened(answer)
 
 
 def written(value):
     """Return a plain value, a dict of such, a Failed or an Ours as lists and texts for JSON."""
-    if is_a(value, dict):
-        return ["dict", *([written(key), written(part)] for key, part in dict.items(value))]
-    if is_a(value, Failed):
+    if isinstance(value, dict):
+        return ["dict", *([written(key), written(part)] for key, part in value.items())]
+    if isinstance(value, Failed):
         return ["failed", value.kind, value.text]
-    if is_a(value, Ours):
+    if isinstance(value, Ours):
         return ["ours", written(value.error)]
-    if is_a(value, tuple):
+    if isinstance(value, tuple):
         return ["tuple", *map(written, value)]
-    if is_a(value, frozenset):
+    if isinstance(value, frozenset):
         return ["set", *map(written, value)]
     return ["dots"] if value is Ellipsis else plain(value)
 
 
-def read(value):
+def decoded(value):
     """Return what `written` was given; raises ValueError or TypeError for anything else."""
     if not isinstance(value, list):
         return value
     kind, *parts = value
     if kind == "dict":
-        return {read(key): read(part) for key, part in parts}
+        return {decoded(key): decoded(part) for key, part in parts}
     if kind == "failed":
         name, text = map(str, parts)
         return Failed(name, text)
     if kind == "ours":
-        return Ours(*map(read, parts))
+        return Ours(*map(decoded, parts))
     if kind == "dots":
         return ...
     if kind == "tuple":
-        return tuple(map(read, parts))
+        return tuple(map(decoded, parts))
     if kind == "set":
-        return frozenset(map(read, parts))
+        return frozenset(map(decoded, parts))
     raise ValueError(f"{kind!r} is no kind of value")
 
 

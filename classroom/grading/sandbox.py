@@ -17,12 +17,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from classroom.grading import memory, readers
+from classroom.grading import memory_limit, reader_source
 from classroom.grading.encoding import parsed
 from helpers.exercises.exercise import exercises
 
 HERE = Path(__file__).parent
-HELPERS = readers.LESSONS.parents[1]
+HELPERS = reader_source.LESSONS.parents[1]
 LIBRARY = HELPERS.with_name("autograd_graphs")
 USER = "61999"  # a number that no account has
 MIB = 2**20
@@ -38,7 +38,7 @@ DEAD = (
     "Not graded: nothing runs in the sandbox of students' code. It said: {}."
     " Some systems, such as Ubuntu, let no ordinary user make one: see classroom/grading.md."
 )
-NEVER_INSIDE = ("exercises/lessons", "predicting/questions", "__pycache__")  # of helpers/
+NEVER_INSIDE = ("exercises/lessons", "predicting/questions.json", "__pycache__")  # of helpers/
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,11 @@ def _furnish(folder, lessons):
 def _readers(lesson, folder):
     """Return the source of a lesson's readers, and copy the rooms beside the lessons that it needs."""
     functions = {exercise.id for exercise in exercises(lesson) if exercise.reader.cases}
-    text = readers.readers(readers.source_of(lesson), functions)
+    text = reader_source.readers(reader_source.source_of(lesson), functions)
     inside = folder / "helpers" / "exercises" / "lessons"
-    for room in readers.rooms(text):
+    for room in reader_source.rooms(text):
         inside.mkdir(exist_ok=True)
-        shutil.copy(readers.LESSONS / f"{room}.py", inside)
+        shutil.copy(reader_source.LESSONS / f"{room}.py", inside)
     return text
 
 
@@ -183,7 +183,7 @@ def run(steps, folder, limits=None):
     timer.start()
     try:
         threading.Thread(target=_give, args=(process.stdin, given), daemon=True).start()
-        with memory.bounded(process, limits.together) as full:
+        with memory_limit.bounded(process, limits.together) as full:
             text = process.stdout.read(limits.said * MIB)
         loud = len(text) == limits.said * MIB
     finally:
@@ -209,7 +209,7 @@ def trouble(folder, *secrets):
     """Return why nothing may be graded here: a student could reach solutions or `secrets`."""
     if not shutil.which("bwrap"):
         return MISSING
-    solutions = sorted(readers.LESSONS.glob("lesson_*.py"))
+    solutions = sorted(reader_source.LESSONS.glob("lesson_*.py"))
     probe = _PROBE.format(files=[str(file.resolve()) for file in (*solutions, *secrets)])
     heard, ended = run([{"code": probe}, {"collect": "reached"}], folder)
     answer = next((record["found"] for record in heard if "found" in record), None)

@@ -24,8 +24,8 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from course.live.lesson import LiveLesson
 from course.publishing.assets import reading
 from course.publishing.deck import TEMPLATES, deck
-from course.publishing.parts import Stretch
-from course.publishing.source import Unpublishable, parsed, text_of, title_of
+from course.publishing.notebook_file import Unpublishable, parsed, text_of, title_of
+from course.publishing.stretches import Stretch
 from course.routes import Block
 
 OURS = r"(127\.0\.0\.1|localhost)"  # names by which this machine may be asked for
@@ -82,7 +82,7 @@ class Presentation:
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    def words(self, at: int) -> str:
+    def block_line(self, at: int) -> str:
         """Return what is said of a block of the route: its start, its lesson, its minutes."""
         block = self.route[at]
         title = titled(self.notebooks[block.lesson])
@@ -98,7 +98,7 @@ class Presentation:
         block, then = self.route[int(given)], int(given) + 1
         if block.lesson != name:
             return None
-        leads = (self.words(then), self.address(then)) if then < len(self.route) else ()
+        leads = (self.block_line(then), self.address(then)) if then < len(self.route) else ()
         return Stretch(block.parts, block.minutes, *leads)
 
     async def close(self) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from html import escape, unescape
 from pathlib import Path
 
@@ -20,29 +19,27 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
+from autograd_graphs.playing.player import FILM
 from autograd_graphs.stored import GRAPH
 from course.publishing.addresses import embedded, led_to_pages, with_pictures
 from course.publishing.inert import clean
 from course.publishing.network import note
-from course.publishing.slide_graphs import slide_graph
+from course.publishing.slide_graphs import graph_of, slide_graph
 from course.publishing.slides import Result
 from course.publishing.terminal import COLOUR
 from course.publishing.walks import walk_of
 from course.publishing.wording import ticked
+from helpers.predicting.prediction import ASKED
 
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
 Cells = Sequence[NotebookNode]
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
-DRAWN = re.compile(r'(<img[^>]* src="data:image/svg\+xml;base64,)([^"]+)"')
-LEGEND = re.compile(r'<text x="50" y="(\d+)"[^>]*>backward function</text>')  # at the left: alone
-FRAME = re.compile(r'(<svg [^>]*?)height="\d+" viewBox="0 0 (\d+) \d+"')
 ALT = re.compile(r'<img[^>]* alt="([^"]*)"')
 HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
 ARROW = re.compile(r"^-+> (\d+) ", re.MULTILINE)
 FOLDED_AT = 100  # columns, as `autograd_graphs.text.fold` folds what `attempt` prints
-PLAYER, QUESTION = "player-slot", "prediction-slot"
 
 
 class CellRenderer:
@@ -79,12 +76,8 @@ class CellRenderer:
 
         Lines `below` say what came of it, in no colours of code.
         """
-        lexer = get_lexer_by_name(self.language, stripnl=False)
-        lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
         made: list[str] = []
-        for number, line in enumerate(lines, start=1):
-            if number > 1 and not line.strip() and not lines[number - 2].strip():
-                continue  # two blank lines are for a file, not for a wall
+        for number, line in self.lines(source):
             mark = " lit" if number in lit else ""
             if number == failed:
                 mark = " failed"
@@ -93,6 +86,16 @@ class CellRenderer:
             mark = " err" if RAISED.match(line) else ""
             made.append(f'<span class="ln came{mark}">{escape(line)}</span>')
         return f'<pre class="src highlight">{"".join(made)}</pre>'
+
+    def lines(self, source: str) -> Iterator[tuple[int, str]]:
+        """Yield the number of each line of code that is shown, and the line in colours."""
+        lexer = get_lexer_by_name(self.language, stripnl=False)
+        lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
+        before = "code"
+        for number, line in enumerate(lines, start=1):
+            if line.strip() or before.strip():  # two blank lines are for a file, not for a wall
+                yield number, line
+            before = line
 
     def _code_line(self, line: str, mark: str) -> str:
         words = TAG.sub("", line)
@@ -104,29 +107,27 @@ class CellRenderer:
     def result(self, cell: NotebookNode) -> Result:
         """Return the outputs of a cell as one HTML, of which kind they are, and which line failed."""
         html, kind = "".join(map(self.output, cell.outputs)), "text"
-        if "<img" in html or '<svg class="graph"' in html:
+        graph = graph_of(cell.outputs)
+        if graph or "<img" in html:
             kind = "picture"
-        if PLAYER in html:
+        if any(FILM in output.get("metadata", {}) for output in cell.outputs):
             kind = "player"
         failed = next((failed_line(o) for o in cell.outputs if o.output_type == "error"), 0)
-        pages = [output.get("data", {}).get("text/html", "") for output in cell.outputs]
-        stored = DRAWN.sub(without_legend, "".join(pages))
-        return Result(html, kind, failed, walk_of(cell.outputs), stored=stored)
+        return Result(html, kind, failed, walk_of(cell.outputs), graph)
 
     def output(self, output: NotebookNode) -> str:
         if output.output_type == "stream":
             return self.printed(output.text, output.name)
         if output.output_type == "error":
             return raised(output)
-        data = output.data
-        if QUESTION in data.get("text/html", ""):
+        data, kept = output.data, output.metadata
+        if ASKED in kept:
             return ""  # guesses are made by hand in a room
-        kept = output.metadata.get(GRAPH)
-        drawn = kept and slide_graph(kept, alt_of(data))
+        drawn = slide_graph(kept.get(GRAPH, ""), alt_of(data))
         if drawn:
             return f'<div class="pic">{drawn}</div>'
         if "text/html" in data:
-            html = DRAWN.sub(without_legend, data["text/html"])
+            html = data["text/html"]
             if self.trust:
                 html = with_pictures(html, self.folder)
             return f'<div class="pic">{html}</div>'
@@ -172,20 +173,6 @@ def split_heading(cell: NotebookNode) -> tuple[str, str]:
     if not heading or cell.cell_type != "markdown":
         return "", cell.source  # a comment in code is none
     return heading[1], cell.source[heading.end() :]
-
-
-def without_legend(picture: re.Match) -> str:
-    """Return a picture of a graph without the row that explains its signs: that is said once."""
-    try:
-        svg = base64.b64decode(picture[2]).decode()
-    except ValueError:
-        return picture[0]
-    legend = LEGEND.search(svg)
-    if not legend or not FRAME.search(svg):
-        return picture[0]
-    high = int(legend[1]) - 22
-    svg = FRAME.sub(rf'\g<1>height="{high}" viewBox="0 0 \g<2> {high}"', svg, count=1)
-    return f'{picture[1]}{base64.b64encode(svg.encode()).decode()}"'
 
 
 def unfolded(lines: list[str]) -> list[str]:

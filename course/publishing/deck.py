@@ -7,14 +7,14 @@ from pathlib import Path
 from jinja2 import Template
 from nbformat import NotebookNode
 
-from course.publishing import assets, pace
+from course.publishing import assets, durations
 from course.publishing.cell_renderer import TAG, CellRenderer
 from course.publishing.lesson_slides import lesson_slides
-from course.publishing.parts import Stretch, cut_to
+from course.publishing.notebook_file import NoSlides, title_of
 from course.publishing.plain_slides import plain_slides
 from course.publishing.prepare import prepared
 from course.publishing.slides import Round, Slide
-from course.publishing.source import NoSlides, title_of
+from course.publishing.stretches import Stretch, cut_to
 
 TEMPLATES = Path(__file__).parent / "templates" / "deck"
 ALL_SKIPPED = "Every cell of this notebook is skipped or a note. Give one the slide type “Slide”."
@@ -29,7 +29,7 @@ def deck(
     parts are shown. Raises NoSlides where nothing is left to show.
     """
     title, slides = slides_in(notebook, folder, trust=trust)
-    minutes = pace.of_lesson(notebook.cells[0])
+    minutes = durations.of_lesson(notebook.cells[0])
     if stretch:
         slides, minutes = cut_to(slides, stretch), stretch.minutes
     return html_of(title, slides, minutes, "live" if live else "deck", trust)

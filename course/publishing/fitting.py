@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from course.publishing import chromium
-from course.publishing.source import Unpublishable
+from course.publishing.notebook_file import Unpublishable
 
 REMEDIES = {
     "title": "shorten its heading",

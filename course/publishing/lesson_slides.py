@@ -9,10 +9,9 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course.publishing import notes, pace
+from course.publishing import durations, notes
 from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
-from course.publishing.round_text import FENCE, TABLE, Reason, question, reason
-from course.publishing.rounds import ENDS
+from course.publishing.cell_roles import ENDS
 from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
 from course.publishing.slides import Flow, Lab, Opening, Recap, Result, Round, Slide, Table
@@ -21,6 +20,7 @@ from helpers.predicting.kinds import lines_of, names
 from helpers.predicting.programs import cured
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
+from helpers.predicting.round_text import FENCE, TABLE, Reason, question, reason
 
 NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)
@@ -97,7 +97,9 @@ def slides_of(group: Cells, renderer: CellRenderer, title: str, case: Cells) -> 
     makers = {"title": opening, "case": case_slides, "question": round_slides}
     makers |= {"lab": lab_slides, "recap": recap_slides}
     make = makers.get(role(group[0]))
-    return make(group, renderer) if make else text_slides(group, renderer, title)
+    if not make:
+        return text_slides(group, renderer, title)
+    return make(group, renderer)
 
 
 def with_role(group: Cells, name: str) -> Cells:
@@ -237,7 +239,7 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
         title=title,
         cell=group[0].id,
         notes=tuple(steps),
-        seconds=pace.of_round([cell for cell in group if cell not in runs[1:]]),
+        seconds=durations.of_round([cell for cell in group if cell not in runs[1:]]),
         lead=told_first(own, text.set_up, group[0].source, renderer),
         ask=renderer.line(own.get("ask", text.ask)),
         options=tuple((letter, renderer.line(words)) for letter, words in options.items()),
@@ -321,7 +323,9 @@ def code_of(asked: Question | None, run: NotebookNode, failed: int, renderer: Ce
 def left_over(group: Cells, used: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
     """Return a slide of what the others of a group did not show: nothing is lost in silence."""
     rest = [cell for cell in for_room(group) if cell not in used]
-    return [flow(rest, renderer, title)] if rest else []
+    if not rest:
+        return []
+    return [flow(rest, renderer, title)]
 
 
 def for_room(group: Cells) -> Cells:
@@ -366,7 +370,7 @@ def run_slide(
         title=title,
         cell=cell.id,
         notes=(goes_on + spoken, spoken),
-        seconds=pace.of_code(cell),
+        seconds=durations.of_code(cell),
         lead=lead or renderer.line(cell.metadata.course.get("slide", {}).get("lead", "")),
         ask=renderer.line(cell.metadata.course.get("ask", usual)),
         code=renderer.code(cell.source, result.failed),
@@ -395,7 +399,7 @@ def lab_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
         title=title,
         cell=group[0].id,
         notes=tuple(notes.of_lab(renderer, spoken, why, bool(result.html), presses)),
-        seconds=pace.of_lab(group),
+        seconds=durations.of_lab(group),
         lead=renderer.line(own.get("lead", text.set_up)),
         cards=tuple(zip(text.asks, asked, answers, strict=False)),
         presses=presses,
@@ -433,7 +437,7 @@ def one_by_one(
         rows.append((f"{number}", sentence))
         steps.append(f"<p>Next they should say: {sentence}</p>")
     steps.append(f"<p>That is all of it.</p>{after}")
-    seconds = pace.of_words(group[:1])
+    seconds = durations.of_words(group[:1])
     return Recap(title, group[0].id, tuple(steps), seconds=seconds, rows=tuple(rows))
 
 
@@ -477,6 +481,6 @@ def flow(group: Cells, renderer: CellRenderer, title: str) -> Flow:
         source = rest if cell is group[0] else cell.source
         parts.append((renderer.cell(cell, BELOW.sub("", source)), 0, cell.id))
     spoken = renderer.texts(with_role(group, "notes")) + "".join(map(notes.solved, shown))
-    seconds = 0 if role(group[0]) == "exercise" else pace.of_words(shown)
+    seconds = 0 if role(group[0]) == "exercise" else durations.of_words(shown)
     spoken = spoken or "<p>Let them read.</p>"
     return Flow(title, group[0].id, (spoken,), seconds=seconds, parts=tuple(parts))

@@ -11,6 +11,8 @@ from math import ceil
 from markdown_it import MarkdownIt
 from nbformat import NotebookNode
 
+from autograd_graphs.playing.player import FILM
+
 ROOM = 15.0  # lines of text of 30 px below a title
 ALONE = 3.0  # no more than these lines stay with what follows, however long that is
 WIDE = 76  # characters of such a line
@@ -97,7 +99,9 @@ def lines_of(cell: NotebookNode) -> float:
     code = cell.source.split("\n")
     printed = "\n".join(map(words_of, cell.outputs)).split("\n")
     out = CODE * sum(ceil(len(line) / WIDE) for line in printed)
-    out += sum(shown(output.get("data", {}).get("text/html", "")) for output in cell.outputs)
+    for output in cell.outputs:
+        out += PLAYER if FILM in output.get("metadata", {}) else 0
+        out += shown(output.get("data", {}).get("text/html", ""))
     is_beside = max(map(len, code)) + max(map(len, printed)) < WIDE
     high = CODE * len(code) + 0.5
     if is_beside:
@@ -117,9 +121,9 @@ def words_of(output: NotebookNode) -> str:
 
 
 def shown(html: str) -> float:
-    """Return how many lines pictures, players, tables and formulas take."""
-    high = PICTURE * html.count("<img") + PLAYER * html.count("player-slot")
-    return high + ROW * html.count("<tr") + FORMULA * html.count('display="block"')
+    """Return how many lines pictures, tables and formulas take."""
+    high = PICTURE * html.count("<img") + ROW * html.count("<tr")
+    return high + FORMULA * html.count('display="block"')
 
 
 def height(markdown: str) -> float:

@@ -16,7 +16,7 @@ from pygments.util import ClassNotFound
 
 from autograd_graphs.playing.player import FILM, slot_of
 from autograd_graphs.stored import GRAPH
-from course.publishing import rounds, terminal
+from course.publishing import cell_roles, terminal
 from course.publishing.cell_colours import with_colours
 from course.publishing.films import IDENTITY, STATE, VIEW, film_of
 from course.publishing.grounds import grounded
@@ -52,12 +52,12 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
     for cell in made.cells:
         tags = [tag for tag in cell.metadata.get("tags", []) if re.fullmatch(r"[\w-]+", tag)]
         show = NotebookNode(slide_type=slide_type(cell))
-        cell.metadata = NotebookNode(slideshow=show, tags=tags, course=rounds.course_of(cell))
-    rounds.mark(made.cells)
+        cell.metadata = NotebookNode(slideshow=show, tags=tags, course=cell_roles.course_of(cell))
+    cell_roles.mark(made.cells)
     macros: Macros = {}
     for cell in made.cells:
         if not notes:
-            rounds.for_readers(cell)
+            cell_roles.for_readers(cell)
         if cell.cell_type == "markdown":
             cell.source = pasted(cell.source, cell.pop("attachments", {}))
             cell.source = safe_markdown(cell.source, macros, trust=trust)
@@ -90,9 +90,9 @@ def put_caption(cell: NotebookNode, notes: bool) -> None:
     """Put its caption to the picture of a cell; in a page, which has no notes, under it too."""
     caption = cell.metadata.course.get("caption")
     if caption and cell.outputs:
-        rounds.with_caption(cell.outputs, caption)
+        cell_roles.with_caption(cell.outputs, caption)
         if not notes:
-            cell.outputs.append(rounds.caption_below(caption))
+            cell.outputs.append(cell_roles.caption_below(caption))
 
 
 def slide_type(cell: NotebookNode) -> str:
@@ -106,7 +106,11 @@ def slide_type(cell: NotebookNode) -> str:
 def shown(
     notebook: NotebookNode, output: NotebookNode, trust: bool, macros: Macros
 ) -> NotebookNode:
-    """Return an output with the one form that is printed, and its text."""
+    """Return an output with the one form that is printed, and its text.
+
+    In its metadata an output of ours keeps under its MIME type what it shows: a film, the id of a
+    question, or a graph.
+    """
     if output.output_type == "stream":
         return NotebookNode(output | {"text": terminal.settled(output.text)})
     if output.output_type == "error":
@@ -115,30 +119,23 @@ def shown(
     text = str(data.get("text/plain", ""))
     film = film_of(notebook, output)
     if film:
-        made = _only(slot_of(film, text), text)
-        made.metadata[FILM] = film  # for walks.py; a renderer meets only what is in `data`
-        return made
-    ours = slot_in_page(output)
-    if ours:
-        return _only(ours, text)
+        return _only(slot_of(film, text), text, {FILM: film})
+    asked = cell_roles.question_of(output)
+    if asked:
+        return _only(prediction.slot(asked), text, {prediction.ASKED: asked.id})
+    if filter_box.BOX in data:
+        return _only(filter_box.listed(), text)
+    drawn = output.metadata.get(GRAPH)
+    graph = {GRAPH: drawn} if isinstance(drawn, str) else {}
     kept = trusted_html(data) if trust and VIEW not in data else None
     if kept is not None:
-        return with_graph(_only(note(kept) + kept, text), output)
+        return _only(note(kept) + kept, text, graph)
     page = html_of(output, text, macros)
     if page is not None:
-        made = _only(grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)
-        return with_graph(made, output)
+        return _only(grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text, graph)
     said = left_out(notebook, data, text)
     is_widget = said and VIEW in data and REPR.fullmatch(text)
     return _only(None, "\n".join(filter(None, ("" if is_widget else text, said))))
-
-
-def with_graph(made: NotebookNode, output: NotebookNode) -> NotebookNode:
-    """Keep the graph that is stored beside a picture, for slides, which draw it anew."""
-    drawn = output.metadata.get(GRAPH)
-    if isinstance(drawn, str):
-        made.metadata[GRAPH] = drawn
-    return made
 
 
 def raised(output: NotebookNode) -> NotebookNode:
@@ -146,14 +143,6 @@ def raised(output: NotebookNode) -> NotebookNode:
     lines = terminal.settled("\n".join(output.traceback)).split("\n")
     words = {"ename": terminal.plain(output.ename), "evalue": terminal.plain(output.evalue)}
     return NotebookNode(output | {"traceback": lines} | words)
-
-
-def slot_in_page(output: NotebookNode) -> str:
-    """Return the place of a question or the filter box for its script; "" for none of ours."""
-    asked = rounds.question_of(output)
-    if asked:
-        return prediction.slot(asked)
-    return filter_box.listed() if filter_box.BOX in output.data else ""
 
 
 def trusted_html(data: NotebookNode) -> str | None:
@@ -248,8 +237,8 @@ def pasted(source: str, attachments: NotebookNode) -> str:
     return LOST.sub(r"\1", source)
 
 
-def _only(page: str | None, text: str) -> NotebookNode:
+def _only(page: str | None, text: str, ours: dict[str, str] | None = None) -> NotebookNode:
     data = {"text/plain": terminal.plain(text)}
     if page is not None:
         data["text/html"] = page
-    return new_output("display_data", data=data)
+    return new_output("display_data", data=data, metadata=ours or {})

@@ -18,7 +18,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from course.publishing import chromium
-from course.publishing.source import Unpublishable
+from course.publishing.notebook_file import Unpublishable
 
 HEARS, SAYS = 3, 4  # where Chromium looks for its ends of the pipes
 CAN_SPAWN = hasattr(os, "posix_spawn")  # Windows cannot

@@ -9,11 +9,11 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 from nbformat import NotebookNode
 
-from course.publishing import rounds
+from course.publishing import cell_roles
 from course.publishing.addresses import is_elsewhere, not_held
 from course.publishing.network import missing
+from course.publishing.notebook_file import not_run
 from course.publishing.prepare import pasted, trusted_html
-from course.publishing.source import not_run
 from course.publishing.terminal import plain
 from course.publishing.tex import Macros
 from course.publishing.wording import formula, safe_markdown
@@ -102,4 +102,4 @@ def places(notebook: NotebookNode) -> dict[str, str]:
 
 def is_lesson(notebook: NotebookNode) -> bool:
     """Tell whether cells have the roles of a lesson of the course."""
-    return any("role" in rounds.course_of(cell) for cell in notebook.cells)
+    return any("role" in cell_roles.course_of(cell) for cell in notebook.cells)

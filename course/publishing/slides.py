@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from autograd_graphs.data import Graph
 from course.publishing.walks import Turn, table
 
 
@@ -30,16 +31,16 @@ class Slide:
 @dataclass(frozen=True)
 class Result:
     """What a cell put out: `kind` is "text", "picture" or "player"; `failed` is the number of the
-    line that raised, 0 where none did; `turns` are those of a backward that a player steps through;
-    `source` says of a GPU's output where it is from; `stored` has pictures as the notebook does.
+    line that raised, 0 where none did; `turns` are those of a backward that a player steps through,
+    `graph` is what a picture shows; `source` says of a GPU's output where it is from.
     """
 
     html: str
     kind: str = "text"
     failed: int = 0
     turns: tuple[Turn, ...] = ()
+    graph: Graph | None = None
     source: str = ""
-    stored: str = ""
 
     @property
     def walk(self) -> str:

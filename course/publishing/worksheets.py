@@ -11,20 +11,21 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograd_graphs.data import Graph
+from autograd_graphs.drawing.cards import GRAD
+from autograd_graphs.drawing.diagram import drawing
+from autograd_graphs.drawing.display_list import LEGEND, Mark
+from autograd_graphs.drawing.svg import document
 from course.publishing import assets
+from course.publishing.cell_renderer import TAG
 from course.publishing.slides import Lab, Round, Slide
 from course.publishing.walks import table
 
 TEMPLATES = Path(__file__).parent / "templates" / "paper"
-DRAWING = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
-OURS = "<title>Backward graph of "
-TOLD = re.compile(r"<(title|desc)>.*?</\1>\s*", re.DOTALL)
-FRAME = re.compile(r'<rect x="0" y="0"[^>]*/>\s*')
-WORDS = re.compile(r"<text\b[^>]*>(?!\.grad</text>).*?</text>\s*", re.DOTALL)
 KINDS = ("graphs", "chain-rule")
+ABOVE = 10  # px between a graph and the legend below it that stay
 LEAST_ARROWS = 2  # a graph of one arrow is no exercise
 MADE = re.compile(r"^\s*[\w, ]+ = ", re.MULTILINE)
-TAG = re.compile(r"<[^>]*>")
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ def made(title: str, slides: list[Slide]) -> dict[str, str]:
     for slide in slides:
         if not isinstance(slide, Lab) and not getattr(slide, "is_question", False):
             continue
-        graph = emptied(slide)
-        if graph:
-            tasks["graphs"].append(task(slide, graph))
+        graph = slide.result.graph
+        if graph and len(graph.edges) >= LEAST_ARROWS and MADE.search(TAG.sub("", slide.code)):
+            tasks["graphs"].append(task(slide, emptied(graph)))
         if slide.result.turns:
             tasks["chain-rule"].append(task(slide, table(slide.result.turns, filled=False)))
     return {kind: sheet(kind, title, some) for kind, some in tasks.items() if some}
@@ -55,17 +56,21 @@ def task(slide: Round | Lab, room: str) -> Task:
     return Task(slide.title, slide.lead, slide.code, room)
 
 
-def emptied(slide: Round | Lab) -> str:
-    """Return the drawing of a slide without its words; "" where its code alone does not tell it."""
-    drawing = DRAWING.search(slide.result.stored)
-    if not drawing or not MADE.search(TAG.sub("", slide.code)):
-        return ""
-    svg = base64.b64decode(drawing[1]).decode()
-    if OURS not in svg or svg.count("<polygon") < LEAST_ARROWS:
-        return ""
-    for gone in (TOLD, WORDS, FRAME):
-        svg = gone.sub("", svg)
+def emptied(graph: Graph) -> str:
+    """Return the picture of a graph without its words and its legend, which is in words, too."""
+    drawn = drawing(graph)
+    marks, high = [], drawn.height
+    for mark in drawn.marks:
+        if mark.owner == LEGEND:
+            high = min(high, mark.at[1] - ABOVE)
+        elif mark.shape != "text" or written_in(mark) == GRAD:
+            marks.append(mark)
+    svg = document(drawn.width, high, marks)
     return f'<img alt="" src="data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}">'
+
+
+def written_in(mark: Mark) -> str:
+    return "".join(text for text, _ in mark.runs)
 
 
 def sheet(kind: str, title: str, tasks: list[Task]) -> str:

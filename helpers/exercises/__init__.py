@@ -8,10 +8,11 @@ to six.
         id="02.2",                # lesson, dot, number
         reader=function(...),     # the kind of answer, below
         right="One sentence that says why it is right.",
-        known={message: when, ...},  # two misconceptions or more
         principle="what to think of where nothing is recognised.",
         hints=("Look at ...", "Try ..."),  # two or more; the last one nearly tells
-        solution="answer = ...",  # code that the tests run; `torch` is there, nothing else
+        reference="...",          # of a function: the program that solves it, with what its lines are for
+        known={message: when, ...},  # of a function four at most; of any other kind two or more
+        solution="answer = ...",  # of any other kind: code that the tests run; `torch` is there, nothing else
     )
 
 The truth is what the solution answers, computed each time anew, with torch as it was before any
@@ -34,6 +35,11 @@ written("...")(case) says how other inputs could be. What counts is what comes b
 `parts` names what `look` lists, for the table of what differs. A *build* says what must be true in
 `promises` instead: a wrong answer is told which one broke, in which case, what came and what was wanted.
 
+The reference (reference.py) carries what is known of mistakes. A comment says what its line is for, and
+a line that begins with `~` is wrong, with a comment that says why. A wrong answer that does what the reference
+does with one line wrong hears about that line (mistakes.py, mutants.py). `known` is what that cannot see; it
+speaks after the lines that begin with `~`.
+
 A `when` (recognise.py) is the wrong answer itself (13, ["b"], None, "error"); like(code), what that
 code answers or does, in all that is seen or in some parts; or a predicate of two readings, what was
 seen and what is right: fails("words of an error"), shows("a word"), right_in(0), wrong_in(1), or your
@@ -50,9 +56,8 @@ ones must fail, and a head may ask which words are said. Each message has to be 
 Add the next one that surprises you.
 """
 
-from helpers.exercises.checking import check
+from helpers.exercises.checking import check, hint, solution
 from helpers.exercises.expect import expect_error
-from helpers.exercises.helping import hint, solution
 from helpers.exercises.variants import again
 
 __all__ = ["again", "check", "expect_error", "hint", "solution"]

@@ -1,13 +1,18 @@
-"""Hold what a student's calls share: find an exercise by its id, and answer whatever was given."""
+"""Find the exercise that a call is about, say what cannot be followed, and note what was done.
 
+`check`, `hint`, `solution` and `again` share this.
+"""
+
+import contextlib
 from collections.abc import Callable
 
-from autograd_graphs.answer_card import Card, show
+from autograd_graphs.answer_card import Card
+from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.plain_values import NotRead, describe, plain
 from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
-from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise, find, nearest
+from helpers.pace import answered_today, comes_back, reviewed
+from helpers.progress_file import EXERCISES, NotKept, change, count
 
 MISSING = object()
 VARIANTS: dict[str, Exercise] = {}  # what is judged in place of the exercise of the lesson
@@ -15,25 +20,24 @@ REVIEWED: set[str] = set()  # what `review` has asked: the next answer counts
 _REFUSED = {"check": "Not checked", "hint": "No hint", "again": "Not asked"}
 
 
-def show_made(make: Callable[[], Card]) -> None:
-    show(made(make))
-
-
-def made(make: Callable[[], Card]) -> Card:
-    """Return the card that `make` returns; one that owns to a fault where it raises."""
-    card = guarded(make)
-    if not is_a(card, Failed):
+def made(make: Callable[..., Card], *args: object) -> Card:
+    """Return the card that `make(*args)` returns; one that owns to a fault where it raises."""
+    card = guarded(make, *args)
+    if not isinstance(card, Failed):
         return card
     text = f"check stopped: {card}. That is the exercise's fault, not yours. Please report it."
     return Card("wrong", "Stopped", "", text, fold(text))
 
 
-def with_exercise(exercise: object, caller: str, then: Callable[[Exercise], Card]) -> Card:
-    """Find the exercise and go on with it, or say which ids there are."""
+def asked(exercise: object) -> Exercise | None:
+    """Return the exercise that is meant, or the variant of it that was asked last."""
     name = _name(exercise)
-    known = VARIANTS.get(name) or find(name)
-    if known:
-        return then(known)
+    return VARIANTS.get(name) or find(name)
+
+
+def no_such(exercise: object, caller: str) -> Card:
+    """Say which ids there are."""
+    name = _name(exercise)
     near = nearest(name)
     call = f'{caller}("{near[0]}")'
     if caller == "check":
@@ -61,7 +65,7 @@ def as_number(value: object) -> int | float | None:
         number = plain(value)
     except NotRead:
         return None
-    if is_a(number, bool) or not is_a(number, int, float):
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
         return None
     return number
 
@@ -72,6 +76,39 @@ def _name(exercise: object) -> str:
         value = plain(exercise)
     except NotRead:
         return ""
-    if is_a(exercise, type) or not is_a(value, str, float):
+    if isinstance(exercise, type) or not isinstance(value, (str, float)):
         return ""
     return describe(value).removeprefix("the text ").removeprefix("the number ").strip('" ')
+
+
+def note(name: str, is_right: bool, changed: Callable[[dict], dict]) -> list[str]:
+    """Note an answer or a hint: at review as its outcome, else by `changed`. A variant that nobody
+    has to review is practice, and leaves no trace. Return what is to be said of it.
+    """
+    if name in REVIEWED:
+        return _at_review(name, is_right)
+    if name not in VARIANTS:
+        with contextlib.suppress(NotKept):
+            change(EXERCISES, name, changed)
+    return []
+
+
+def worked(record: dict) -> dict:
+    """Return the day and the minutes of an exercise, with those of now."""
+    now = answered_today()
+    minutes = count(record, "minutes") + count(now, "minutes")
+    return now | {"minutes": minutes} if minutes else now
+
+
+def _at_review(name: str, is_right: bool) -> list[str]:
+    """Count the first answer at review; return when the exercise comes back."""
+    REVIEWED.discard(name)
+    try:
+        record = change(EXERCISES, name, lambda record: _after_review(record, is_right))
+    except NotKept as error:
+        return [str(error)]
+    return [comes_back(record)]
+
+
+def _after_review(record: dict, is_right: bool) -> dict:
+    return reviewed(record, is_right) | {"solved": is_right or record.get("solved") is True}

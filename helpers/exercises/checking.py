@@ -1,18 +1,22 @@
-"""Hold `check`: it says what is thought of an answer; it never raises."""
+"""Hold `check`, `hint` and `solution`: what a student calls about an exercise. They never raise."""
 
-from autograd_graphs.answer_card import Card, strip_marks
+from autograd_graphs.answer_card import Card, say, show, strip_marks
+from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
 from helpers.exercises.asking import (
     MISSING,
     VARIANTS,
+    as_number,
+    asked,
+    made,
+    no_such,
+    note,
     sentence,
-    show_made,
     unclear,
-    with_exercise,
+    worked,
 )
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.letters import ASKED_FOR
-from helpers.exercises.noting import note, worked
 from helpers.exercises.verdict import Verdict, judge
 from helpers.progress_file import count
 
@@ -29,6 +33,7 @@ _WORDS = {  # of a card: its look and the word beside the sign
     "unread": ("partly", "Not understood"),
 }
 COLUMN = 13  # where what follows on a label begins
+_given: dict[str, int] = {}  # how many hints of each exercise
 _tried: dict[str, set] = {}  # the wrong answers to each exercise in letters, and to each variant
 
 
@@ -43,28 +48,30 @@ def check(
     spoken of. With `reveal=True` a wrong answer is told what was expected; for an exercise in
     letters only after three wrong ones. Never raises; an interrupt passes.
     """
-    show_made(lambda: _checked(exercise, answer, more, reveal is True))
+    show(made(_checked, exercise, answer, more, reveal is True))
 
 
 def _checked(exercise: object, answer: object, more: tuple, reveal: bool) -> Card:
     if more:
         return unclear("check takes one answer after the id: put several values in one list.")
-    return with_exercise(exercise, "check", lambda known: _judged(known, answer, reveal))
-
-
-def _judged(exercise: Exercise, answer: object, reveal: bool) -> Card:
-    name = exercise.id
+    task = asked(exercise)
+    if task is None:
+        return no_such(exercise, "check")
     if answer is MISSING:
-        return unclear(
-            f'{name}: no answer was given. Pass it after the id: check("{name}", answer).'
-        )
-    verdict = judge(exercise, answer, reveal)
-    noted = _note(name, verdict)
+        call = f'check("{task.id}", answer)'
+        return unclear(f"{task.id}: no answer was given. Pass it after the id: {call}.")
+    verdict = judge(task, answer, reveal)
+    noted = _note(task.id, verdict)
+    return _card(task, verdict, [*_more(task, verdict, reveal), *noted])
+
+
+def _card(task: Exercise, verdict: Verdict, more: list[str]) -> Card:
+    """Return the card of a verdict, with what is said below it."""
     look, word = _WORDS[verdict.more or verdict.kind]
-    lines = [*verdict.text.split("\n"), *_more(exercise, verdict, reveal), *noted]
-    mark = _MARKS.get(verdict.kind, _WRONG)
+    lines = [*verdict.text.split("\n"), *more]
     body = "\n".join([sentence(lines[0]), *lines[1:]])
-    return Card(look, word, name, body, plainly(f"{name}{mark}", lines), True, verdict.printed)
+    begin = f"{task.id}{_MARKS.get(verdict.kind, _WRONG)}"
+    return Card(look, word, task.id, body, plainly(begin, lines), True, verdict.printed)
 
 
 def _note(name: str, verdict: Verdict) -> list[str]:
@@ -118,3 +125,77 @@ def _after_tries(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str
         return [f"The answer is: {', '.join(sorted(exercise.reader.read(exercise.truth())))}."]
     about = [f"  - {letter}: {text}" for letter, text in exercise.letters.about]
     return [*about, f'check("{exercise.id}", answer, reveal=True) tells the answer.']
+
+
+def hint(exercise: object = MISSING, number: object = MISSING, *more: object) -> None:
+    """Show the next hint of the exercise with this id, or once more the one with this `number`.
+
+    Each call without a number gives one more. Never raises.
+    """
+    show(made(_hinted, exercise, number, more))
+
+
+def solution(exercise: object = MISSING) -> None:
+    """Print code that solves the exercise with this id and defines `answer`. Never raises."""
+    say(made(_solved, exercise).text)
+
+
+def _hinted(exercise: object, number: object, more: tuple) -> Card:
+    if more:
+        return unclear('hint takes one number after the id, such as hint("02.1", 1).', "No hint")
+    task = asked(exercise)
+    if task is None:
+        return no_such(exercise, "hint")
+    return _next_hint(task) if number is MISSING else _hint_again(task, number)
+
+
+def _next_hint(exercise: Exercise) -> Card:
+    name, count = exercise.id, len(exercise.hints)
+    given = _given.get(name, 0)
+    if given >= count:
+        last = f'that was the last of {count} hints. solution("{name}") shows the code.'
+        body = f'{sentence(last)}\nhint("{name}", 1) shows the first again.'
+        return Card("partly", "No more hints", name, body, fold(f"{name}: {last}"), is_news=True)
+    return _hint(exercise, given + 1)
+
+
+def _hint_again(exercise: Exercise, wanted: object) -> Card:
+    name, count = exercise.id, len(exercise.hints)
+    asked = as_number(wanted)
+    if asked in range(1, count + 1):
+        return _hint(exercise, int(asked))
+    numbers = " or ".join(map(str, range(1, count + 1)))
+    return unclear(
+        f"hint was asked for {describe(wanted)}, and {name} has {count} hints. "
+        f'Ask for {numbers}, such as hint("{name}", 1), or for the next one: hint("{name}").',
+        "No hint",
+    )
+
+
+def _hint(exercise: Exercise, at: int) -> Card:
+    """Give a hint, and note in the progress file how many were taken; the next one is after it."""
+    name, count, text = exercise.id, len(exercise.hints), exercise.hints[at - 1]
+    _given[name] = max(at, _given.get(name, 0))
+    note(name, False, lambda record: _hinted_once_more(record, at))
+    plain_text = fold(f"{name}, hint {at} of {count}: {text}")
+    return Card("partly", f"Hint {at} of {count}", name, text, plain_text, is_news=True)
+
+
+def _hinted_once_more(record: dict, taken: int) -> dict:
+    return _helped(record, {"hints": max(taken, count(record, "hints"))})
+
+
+def _helped(record: dict, news: dict) -> dict:
+    """Return a record after help was taken; what comes after the right answer is no help."""
+    if record.get("solved") is True:
+        return record
+    return record | news | worked(record)
+
+
+def _solved(exercise: object) -> Card:
+    task = asked(exercise)
+    if task is None:
+        return no_such(exercise, "solution")
+    code = task.solution.strip()
+    note(task.id, False, lambda record: _helped(record, {"solution": True}))
+    return Card("right", "Solution", task.id, code, code)

@@ -13,7 +13,8 @@ from random import Random
 from helpers.exercises.letters import Letters
 from helpers.exercises.programs import run
 from helpers.exercises.quantities import Quantities
-from helpers.exercises.readers import Reader, number, numbers
+from helpers.exercises.reading import Reader, number, numbers
+from helpers.exercises.reference import read
 
 MOST_DRAWS = 200
 
@@ -33,6 +34,9 @@ class Exercise:
     """Describe one exercise, whose `truth` gives a right answer, computed each time anew: what the
     solution answers, unless it says otherwise.
 
+    A function has a `reference` (reference.py), from which come its solution and what its mistakes are
+    called, and in `known` four messages at most.
+
     `principle` is what to think of where no misconception is recognised: a sentence that follows on
     "Think of this:". `known` is a table of misconceptions: each message, and when it is said. An
     exercise with `letters` has neither these nor a principle, and one with `quantities` has one
@@ -51,6 +55,7 @@ class Exercise:
     right: str = ""
     hints: tuple[str, ...] = ()
     solution: str = ""
+    reference: str = ""
     truth: Callable[[], object] | None = None
     known: Mapping[str, object] = field(default_factory=dict)
     principle: str = ""
@@ -67,6 +72,8 @@ class Exercise:
             reader = number() if len(names) == 1 else numbers(*names)
             object.__setattr__(self, "reader", self.reader or reader)
             object.__setattr__(self, "solution", self.solution or self.quantities.code)
+        if self.reference:
+            object.__setattr__(self, "solution", read(self.reference).program)
         if self.truth is None:
             object.__setattr__(self, "truth", partial(run, self.solution))
         for why, is_broken in _faults(self).items():
@@ -140,7 +147,10 @@ def _faults(exercise: Exercise) -> dict[str, bool]:
             exercise.truth
         ),
         f"it knows {len(messages)} misconceptions; write at least 2.": (
-            stands_alone and len(messages) < 2
+            stands_alone and not exercise.reference and len(messages) < 2
+        ),
+        f"it knows {len(messages)} misconceptions; four at most go with a reference.": (
+            bool(exercise.reference) and len(messages) > 4
         ),
         "with letters it has neither misconceptions nor a principle: they would tell which.": (
             exercise.letters is not None and bool(messages or exercise.principle)

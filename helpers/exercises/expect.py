@@ -3,8 +3,7 @@
 from autograd_graphs.answer_card import Card, show
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.refusals import short
-from autograd_graphs.text import fold, visible
-from autograd_graphs.untrusted.messages import in_one_line
+from autograd_graphs.text import fold, in_one_line, visible
 
 
 class expect_error:

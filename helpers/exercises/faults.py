@@ -19,12 +19,11 @@ import re
 from dataclasses import dataclass
 from random import Random
 
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
-from autograd_graphs.untrusted.sandbox import Failed, guarded
-from helpers.exercises import values
+from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.plain_values import NotRead, plain
+from helpers.exercises import reading
 from helpers.exercises.programs import names_of
-from helpers.exercises.readers import Reader
-from helpers.exercises.values import same
+from helpers.exercises.reading import Reader, same
 
 _LAST = (
     "That is where it shows. The cause is an earlier line: which one leads to what you see there?"
@@ -39,8 +38,8 @@ def line_of(program: list[str]) -> Reader:
     lines = list(map(_without_spaces, program))
 
     def read(answer: object) -> tuple[float | None]:
-        value = values.single(values.opened(answer))
-        line = values.number(_meant(value, lines) if is_a(value, str) else value)
+        value = reading.single(reading.opened(answer))
+        line = reading.read_number(_meant(value, lines) if isinstance(value, str) else value)
         if line is not None and line % 1:
             raise NotRead("a line has a whole number")
         return (line,)
@@ -130,7 +129,7 @@ class Faults:
 def does_harm(right: list[str], broken: list[str], shows: str) -> bool:
     """Tell whether the right program runs, and the broken one raises or shows something else."""
     wanted, shown = _outcome(right, shows), _outcome(broken, shows)
-    return not is_a(wanted, Failed) and not same(shown, wanted)
+    return not isinstance(wanted, Failed) and not same(shown, wanted)
 
 
 def _outcome(lines: list[str], shows: str) -> object:

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from types import FunctionType
 
+from autograd_graphs.guard import Failed, Heard, guarded
 from autograd_graphs.looking.users_line import UsersLine, line_that_raised
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
-from autograd_graphs.untrusted.sandbox import Failed, Heard, guarded
+from autograd_graphs.plain_values import NotRead, describe, plain
 from helpers.exercises.programs import names_of
-from helpers.exercises.readers import Reader
-from helpers.exercises.values import as_tuple
+from helpers.exercises.reading import Reader, as_tuple
 
 Case = Callable[[], object]  # makes fresh inputs, a tuple of them or one
 MOST_PRINTED = 2_000  # characters of what one run prints
@@ -59,7 +57,7 @@ def function(
     """
 
     def read(answer: object) -> tuple:
-        if is_a(answer, type) or not callable(answer):
+        if isinstance(answer, type) or not callable(answer):
             raise NotRead("it is not a function")
         if around is not None:
             answer = around(answer)
@@ -107,14 +105,14 @@ def outcome(answer: Callable, case: Case, observe: Callable | None = None) -> ob
     if _runs.get() is not None:
         _runs.get().append(run)
     inputs = guarded(inputs_of, case)
-    if is_a(inputs, Failed):
+    if isinstance(inputs, Failed):
         return Ours(inputs)
     run.inputs = len(inputs)
     run.returned = guarded(_called, answer, inputs, run, heard=run.heard)
-    if is_a(run.returned, Failed):
+    if isinstance(run.returned, Failed):
         return run.returned
     seen = guarded(observe, run.returned, *inputs) if observe else run.returned
-    if is_a(seen, Failed):
+    if isinstance(seen, Failed):
         return Ours(seen)
     try:
         return plain(seen)
@@ -148,7 +146,7 @@ def inputs_of(case: Case) -> tuple:
 
 def is_stub(answer: object) -> bool:
     """Tell whether `answer` is still the dots: `...`, a list with `...`, a function of dots."""
-    if is_a(answer, FunctionType):
+    if isinstance(answer, FunctionType):
         return _body(answer) in map(_body, _DOTS)
     try:
         return _has_dots(plain(answer))
@@ -157,7 +155,7 @@ def is_stub(answer: object) -> bool:
 
 
 def _has_dots(value: object) -> bool:
-    if is_a(value, tuple, frozenset):
+    if isinstance(value, (tuple, frozenset)):
         return any(map(_has_dots, value))
     return value is Ellipsis
 

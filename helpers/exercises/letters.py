@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from textwrap import indent
 
-from helpers.exercises import readers
+from helpers.exercises import reading
 
 ASKED_FOR = 3  # wrong answers after which more is said
 
@@ -60,7 +60,7 @@ class Lines:
         about = tuple((letter, self.lines[line]) for letter, line in given.items())
         return {
             "letters": Letters(self.read, about),
-            "reader": readers.letters(letters),
+            "reader": reading.letters(letters),
             "shown": self._shown(begin, given),
             "solution": self._solution(begin, given),
         }

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import FrameType, ModuleType
+from types import CodeType, FrameType, ModuleType
 
 import torch
 
@@ -32,11 +32,13 @@ def run(code: str) -> object:
     return names_of(code)["answer"]
 
 
-def names_of(code: str) -> dict[str, object]:
+def names_of(code: str | CodeType) -> dict[str, object]:
     """Run a program of ours on the CPU, and return all names that it defines."""
     names = {"torch": _TORCH, "nn": _TORCH.nn}
+    if isinstance(code, str):
+        code = compile(code, "<exercise>", "exec")
     with torch.device("cpu"):  # whatever the student's default is
-        exec(compile(code, "<exercise>", "exec"), names)
+        exec(code, names)
     return names
 
 

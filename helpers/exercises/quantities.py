@@ -26,10 +26,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from autograd_graphs.untrusted.describe import show
-from autograd_graphs.untrusted.plain import is_a, plain
+from autograd_graphs.plain_values import plain, show
 from helpers.exercises.programs import run, slope, value
-from helpers.exercises.values import as_tuple, same
+from helpers.exercises.reading import as_tuple, same
 
 MOST_OWN = 6  # texts of the author's own
 
@@ -81,7 +80,7 @@ class Quantities:
         for name, given in known.items():
             if callable(given):
                 given = given(self.data)
-            elif is_a(given, str):
+            elif isinstance(given, str):
                 given = eval(given, self._names)
             named[name.format_map(self.data)] = as_tuple(given)
         return named

@@ -7,9 +7,8 @@ tuples of outcomes, one a case. An outcome with named parts is a tuple of these.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed
-from helpers.exercises.values import as_tuple, same
+from autograd_graphs.guard import Failed
+from helpers.exercises.reading import as_tuple, same
 
 When = Callable[[tuple, tuple], bool]
 
@@ -34,7 +33,7 @@ def fails(*fragments: str, cases: slice = slice(None)) -> When:
 
 def raised(seen: tuple, *fragments: str) -> bool:
     """Tell whether some case ended in an error whose words hold one of these texts."""
-    errors = [str(case) for case in seen if is_a(case, Failed)]
+    errors = [str(case) for case in seen if isinstance(case, Failed)]
     return any(part in error for error in errors for part in fragments)
 
 
@@ -64,7 +63,7 @@ def wrong_in(*parts: int) -> When:
 
     def matches(seen: tuple, right: tuple) -> bool:
         for case, wanted in zip(seen, right, strict=True):
-            if is_a(case, tuple) and not agree((case,), (wanted,), *parts):
+            if isinstance(case, tuple) and not agree((case,), (wanted,), *parts):
                 return True
         return False
 
@@ -76,7 +75,7 @@ def first_wrong(number: int) -> When:
 
     def matches(seen: tuple, right: tuple) -> bool:
         wrong = [at for at, case in enumerate(seen) if not same(case, right[at])]
-        return wrong[0] == number and not is_a(seen[number], Failed)
+        return wrong[0] == number and not isinstance(seen[number], Failed)
 
     return matches
 
@@ -95,7 +94,7 @@ def each_has(part: int, value: object) -> When:
 def agree(seen: tuple, other: tuple, *parts: int) -> bool:
     """Tell whether two readings agree in these parts, in every case."""
     for did, wanted in zip(seen, other, strict=True):
-        if not is_a(did, tuple):
+        if not isinstance(did, tuple):
             return False
         if not all(same(did[part], wanted[part]) for part in parts):
             return False
@@ -103,4 +102,4 @@ def agree(seen: tuple, other: tuple, *parts: int) -> bool:
 
 
 def ended(seen: tuple) -> list:
-    return [case for case in seen if not is_a(case, Failed)]
+    return [case for case in seen if not isinstance(case, Failed)]

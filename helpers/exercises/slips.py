@@ -7,8 +7,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 import torch
 
 from autograd_graphs.data import counted
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed
+from autograd_graphs.guard import Failed
 from helpers.exercises.functions import Run
 
 METHOD = (BuiltinFunctionType, MethodType)
@@ -20,7 +19,7 @@ def of_a_value(answer: object, reading: object, truth: object) -> str:
         return NOTHING
     if is_method(answer):
         return _not_called(answer, "Your answer is")
-    if is_a(answer, FunctionType, *METHOD):
+    if isinstance(answer, (FunctionType, *METHOD)):
         return (
             "Your answer is a function, and nobody called it. The exercise wants what it returns. Call it,"
             " with parentheses, and pass the result."
@@ -46,10 +45,10 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
             "You return a tuple with the tensor in it. `torch.autograd.grad` gives a tuple, with one"
             " gradient for each input. Take yours out: `(g,) = …`."
         )
-    if any(is_a(run.returned, Failed) for run in runs):
+    if any(isinstance(run.returned, Failed) for run in runs):
         return _of_an_error(answer, runs)
     wants_a_return = any(_first(run.returned) is not None for run in own_runs)
-    if wants_a_return and is_a(answer, FunctionType) and not returns(answer):
+    if wants_a_return and isinstance(answer, FunctionType) and not returns(answer):
         return (
             "Your function returns nothing. Give back what it made: write"
             " `return` in its last line."
@@ -71,13 +70,15 @@ def _is_in_a_tuple(run: Run, own: Run) -> bool:
     """Tell whether one tensor in a tuple came back where a tensor is right."""
     returned = run.returned
     return (
-        is_a(own.returned, torch.Tensor) and is_a(returned, tuple) and tuple.__len__(returned) == 1
+        isinstance(own.returned, torch.Tensor)
+        and isinstance(returned, tuple)
+        and tuple.__len__(returned) == 1
     )
 
 
 def _of_an_error(answer: object, runs: list[Run]) -> str:
     """Name the slip where a run never came to torch: an unknown name, other arguments."""
-    errors = [run.returned for run in runs if is_a(run.returned, Failed)]
+    errors = [run.returned for run in runs if isinstance(run.returned, Failed)]
     unknown = [error.text for error in errors if error.kind in ("NameError", "UnboundLocalError")]
     if unknown:
         return (
@@ -85,7 +86,7 @@ def _of_an_error(answer: object, runs: list[Run]) -> str:
             " it made before that line, and the names of your notebook."
         )
     count = runs[0].inputs
-    if is_a(answer, FunctionType) and not _takes(answer, count):
+    if isinstance(answer, FunctionType) and not _takes(answer, count):
         return (
             f"I call your function with {counted(count, 'argument')}, and it takes"
             f" others: {errors[0].text}. Keep the first line of the exercise as it is."
@@ -102,7 +103,7 @@ def _takes(function: FunctionType, count: int) -> bool:
 
 
 def _called_too_early(answer: object) -> str:
-    if is_a(answer, str):
+    if isinstance(answer, str):
         return ""
     return (
         "The exercise wants a function. Your answer is a plain value, or what a function returned."
@@ -119,21 +120,21 @@ def _first(returned: object) -> object:
 def parts(returned: object) -> list:
     """Return what a list or tuple holds, by the base class's own method; anything else alone."""
     for base in (tuple, list):
-        if is_a(returned, base):
+        if isinstance(returned, base):
             return list(base.__iter__(returned))
     return [returned]
 
 
 def is_method(value: object) -> bool:
     """Tell whether a value is a method of some object, such as `x.sum`, and no function of a module."""
-    if not is_a(value, *METHOD):
+    if not isinstance(value, METHOD):
         return False
-    return not (value.__self__ is None or is_a(value.__self__, ModuleType, type))
+    return not (value.__self__ is None or isinstance(value.__self__, (ModuleType, type)))
 
 
 def _not_called(method: object, begin: str) -> str:
     name = getattr(method, "__name__", None)
-    if not is_a(name, str):
+    if not isinstance(name, str):
         return f"{begin} a method that nobody called. Write parentheses after it."
     return f"{begin} the method `{name}` itself, and nobody called it. Write `.{name}()`."
 
@@ -158,7 +159,7 @@ def _is_none(step: dis.Instruction | None) -> bool:
 
 
 def _of_length(reading: object, truth: object) -> str:
-    if not is_a(reading, tuple) or not is_a(truth, tuple) or len(reading) == len(truth):
+    if not isinstance(reading, tuple) or not isinstance(truth, tuple) or len(reading) == len(truth):
         return ""
     count = "1 value" if len(reading) == 1 else f"{len(reading)} values"
     return f"You gave {count}. The question asks for {len(truth)}, in its order."

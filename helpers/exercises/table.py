@@ -8,14 +8,12 @@ from types import FunctionType
 
 from autograd_graphs.answer_card import code
 from autograd_graphs.data import counted
+from autograd_graphs.guard import Failed
+from autograd_graphs.plain_values import describe, show
 from autograd_graphs.text import visible
-from autograd_graphs.untrusted.describe import describe, show
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.functions import Run, inputs_of
-from helpers.exercises.readers import Reader
-from helpers.exercises.typed import typed
-from helpers.exercises.values import same, single
+from helpers.exercises.reading import Reader, same, single
+from helpers.exercises.tensors import typed
 
 _NOTHING = object()
 MOST_PARTS = 3  # parts of an outcome that are set out
@@ -32,7 +30,7 @@ def of_a_case(
 ) -> list[str]:
     reveal = reveal or reader.tells
     lines = [row("given", inputs_text(reader.cases[number], answer), code)]
-    if is_a(seen, Failed):
+    if isinstance(seen, Failed):
         text = seen.text if seen.kind == "unreadable" else str(seen)
         lines.append(row("came", text))
         if run.line and run.line.text:
@@ -46,12 +44,12 @@ def of_a_case(
 
 def _of_parts(reader: Reader, truth: object, reveal: bool) -> str:
     """Return what is expected of a whole outcome: part by part where these have names."""
-    if not reader.parts or not is_a(truth, tuple) or len(truth) != len(reader.parts):
+    if not reader.parts or not isinstance(truth, tuple) or len(truth) != len(reader.parts):
         return expected(truth, reveal)
     named = []
     for name, part in list(zip(reader.parts, truth, strict=True))[:MOST_PARTS]:
         text = name
-        if reveal or not is_a(part, str):
+        if reveal or not isinstance(part, str):
             text = f"{name}: {expected(part, reveal)}"
         named.append(text)
     return "; ".join(named)
@@ -64,7 +62,9 @@ def row(label: str, text: str, mark: Callable[[str], str] = str) -> str:
 def _differing(reader: Reader, seen: object, truth: object) -> list[tuple[str, object, object]]:
     """Return label, what came and what should have, of the parts that differ, or of the whole."""
     count = len(reader.parts)
-    are_lists = is_a(seen, tuple) and is_a(truth, tuple) and len(seen) == len(truth) == count
+    are_lists = (
+        isinstance(seen, tuple) and isinstance(truth, tuple) and len(seen) == len(truth) == count
+    )
     if not count or not are_lists:
         return [("", seen, truth)]
     parts = zip(reader.parts, seen, truth, strict=True)
@@ -85,7 +85,7 @@ def inputs_text(case: Callable[[], object], answer: object) -> str:
 
 
 def _arguments(answer: object) -> list[str]:
-    if not is_a(answer, FunctionType):
+    if not isinstance(answer, FunctionType):
         return []
     code = answer.__code__
     return list(code.co_varnames[: code.co_argcount])
@@ -114,26 +114,26 @@ def kind(value: object) -> str:
     """Return in a few words what kind of plain value this is, and not which."""
     if value is None:
         return "None"
-    if is_a(value, Failed):
+    if isinstance(value, Failed):
         return "an error"
-    if is_a(value, bool):
+    if isinstance(value, bool):
         return "True or False"
-    if is_a(value, int, float):
+    if isinstance(value, (int, float)):
         return "a number"
-    if is_a(value, str):
+    if isinstance(value, str):
         return "a word"
-    if is_a(value, frozenset):
+    if isinstance(value, frozenset):
         return "some names"
-    return _kind_of_rows(value) if is_a(value, tuple) else "something else"
+    return _kind_of_rows(value) if isinstance(value, tuple) else "something else"
 
 
 def _kind_of_rows(value: tuple) -> str:
     count = len(value)
     if not count:
         return "an empty list"
-    if all(is_a(part, int, float) and not is_a(part, bool) for part in value):
+    if all(isinstance(part, (int, float)) and not isinstance(part, bool) for part in value):
         return counted(count, "number")
     kinds = {kind(part) for part in value}
-    if len(kinds) == 1 and is_a(value[0], tuple):
+    if len(kinds) == 1 and isinstance(value[0], tuple):
         return f"{counted(count, 'row')}, each of {kinds.pop()}"
     return f"a list of {count}"

@@ -6,17 +6,18 @@
 from random import SystemRandom
 from textwrap import indent
 
-from autograd_graphs.answer_card import Card
+from autograd_graphs.answer_card import Card, show
+from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
 from helpers.exercises.asking import (
     MISSING,
     REVIEWED,
     VARIANTS,
     as_number,
-    show_made,
+    asked,
+    made,
+    no_such,
     unclear,
-    with_exercise,
 )
 from helpers.exercises.exercise import Exercise, find
 from helpers.lessons import exercise_text
@@ -31,10 +32,13 @@ def again(exercise: object = MISSING, *, seed: object = None, original: object =
 
     The same `seed`, a whole number, brings the same variant. Never raises.
     """
-    show_made(lambda: with_exercise(exercise, "again", lambda task: _again(task, seed, original)))
+    show(made(_again, exercise, seed, original))
 
 
-def _again(task: Exercise, seed: object, original: object) -> Card:
+def _again(exercise: object, seed: object, original: object) -> Card:
+    task = asked(exercise)
+    if task is None:
+        return no_such(exercise, "again")
     name = task.id
     if original is True:
         VARIANTS.pop(name, None)
@@ -64,10 +68,10 @@ def _seed(seed: object) -> int | None:
 
 def _card(variant: Exercise, seed: int) -> Card:
     """Set a variant out: what is asked, how to answer and to get it once more, and the program."""
-    name, asked = variant.id, variant.asked or _STAYS
+    name, task = variant.id, variant.asked or _STAYS
     repeat = f'again("{name}", seed={seed})'
-    lines = [asked, f'Answer with check("{name}", answer). {repeat} asks this one again.']
-    text = fold(f"{name}, once more: {asked}") + "\n"
+    lines = [task, f'Answer with check("{name}", answer). {repeat} asks this one again.']
+    text = fold(f"{name}, once more: {task}") + "\n"
     if variant.program:
         text += f"\n{indent(variant.program, '    ')}\n"
     text += f"\n{lines[1]}"
@@ -83,7 +87,7 @@ def asked_again(name: str, seed: int) -> str:
     VARIANTS.pop(name, None)
     if find(name).varies:
         VARIANTS[name] = find(name).variant(seed)
-    asked = VARIANTS.get(name)
-    if asked is None or not asked.program:
+    variant = VARIANTS.get(name)
+    if variant is None or not variant.program:
         return exercise_text(name)
-    return f"**{name}**, once more. {asked.asked}\n\n```python\n{asked.program}\n```"
+    return f"**{name}**, once more. {variant.asked}\n\n```python\n{variant.program}\n```"

@@ -1,20 +1,19 @@
 """Judge one answer: stub, right, a known misconception, or unknown; returns data, prints nothing."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograd_graphs.data import counted
+from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.plain_values import NotRead, describe, plain, show
 from autograd_graphs.text import shortened
-from autograd_graphs.untrusted.describe import describe, show
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
-from autograd_graphs.untrusted.sandbox import Failed, guarded
-from helpers.exercises import slips
+from helpers.exercises import mistakes, slips
 from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import Ours, Run, is_stub, listening
 from helpers.exercises.programs import run
-from helpers.exercises.readers import Reader
+from helpers.exercises.reading import Reader, same, single
 from helpers.exercises.recognise import Like, agree
 from helpers.exercises.table import of_a_case, of_a_value, row
-from helpers.exercises.values import same, single
 
 MOST_LINES, LONGEST_LINE = 40, 400  # of what a student's function prints
 _UNREAD = object()
@@ -90,11 +89,15 @@ def judge_reading(exercise: Exercise, reading: object) -> Verdict:
     if guarded(same, reading, truth) is True:
         return Verdict("right", exercise.right, seen=reading)
     trial = _Trial(exercise, None, reading, truth, [], [], False)
-    message = _message(exercise.misconceptions, trial)
+    message = (
+        _mistake(mistakes.named, trial)
+        or _message(exercise.misconceptions, trial)
+        or _mistake(mistakes.likened, trial)
+    )
     if message:
         return Verdict("known", message, seen=reading)
     wrong = len(truth)
-    if is_a(reading, tuple) and len(reading) == len(truth):
+    if _has_each_case(trial):
         wrong = len(guarded(_wrong_cases, trial))
     text = f"I ran your function on {counted(len(truth), 'case')}. {wrong} went wrong."
     return Verdict("unknown", text, seen=reading)
@@ -107,16 +110,16 @@ def _read(reader: Reader, answer: object) -> tuple[object, str]:
         given = f"I was given {describe(answer)}"
         if error.args:
             given += f"; {error}"
-        if reader.cases and callable(answer) and not is_a(answer, type):
+        if reader.cases and callable(answer) and not isinstance(answer, type):
             return _UNREAD, f"{given}."
         return _UNREAD, f"{given}. This exercise wants {reader.wants}."
 
 
 def _broken(reading: object) -> str:
     """Return what to say where a case of the exercise failed by itself; "" where none did."""
-    if not is_a(reading, tuple):
+    if not isinstance(reading, tuple):
         return ""
-    ours = [case for case in reading if is_a(case, Ours)]
+    ours = [case for case in reading if isinstance(case, Ours)]
     if not ours:
         return ""
     return (
@@ -159,8 +162,27 @@ def _named(trial: _Trial) -> str:
     exact = [idea for idea in ideas if not callable(idea.when) and not trial.is_function]
     others = [idea for idea in ideas if idea not in exact]
     return (
-        _message(exact, trial) or _slip(trial) or _of_quantities(trial) or _message(others, trial)
+        _message(exact, trial)
+        or _slip(trial)
+        or _of_quantities(trial)
+        or _mistake(mistakes.named, trial)
+        or _message(others, trial)
+        or _mistake(mistakes.likened, trial)
     )
+
+
+def _mistake(search: Callable, trial: _Trial) -> str:
+    """Say which line of the reference is missing or wrong; "" where that is not known."""
+    exercise = trial.exercise
+    if not exercise.reference or trial.reading is _UNREAD or not _has_each_case(trial):
+        return ""
+    said = guarded(search, exercise.reference, exercise.reader, trial.reading, trial.truth)
+    return "" if isinstance(said, Failed) else said
+
+
+def _has_each_case(trial: _Trial) -> bool:
+    """Tell whether a reading is as long as it should be: from a sandbox comes anything."""
+    return isinstance(trial.reading, tuple) and len(trial.reading) == len(trial.truth)
 
 
 def _of_quantities(trial: _Trial) -> str:
@@ -169,7 +191,7 @@ def _of_quantities(trial: _Trial) -> str:
     if quantities is None or trial.reading is _UNREAD:
         return ""
     said = guarded(quantities.said_of, trial.reading, trial.truth)
-    return "" if is_a(said, Failed) else said
+    return "" if isinstance(said, Failed) else said
 
 
 def _message(ideas: list[Misconception], trial: _Trial) -> str:
@@ -190,7 +212,7 @@ def _matches(idea: Misconception, trial: _Trial) -> bool:
     if callable(idea.when):
         return reading is not _UNREAD and bool(idea.when(reading, trial.truth))
     wrong, parts = idea.when, ()
-    if is_a(wrong, Like):
+    if isinstance(wrong, Like):
         wrong, parts = run(wrong.code), wrong.parts
     if reading is _UNREAD:
         return _loose(plain(trial.answer)) == _loose(plain(wrong))
@@ -206,7 +228,7 @@ def _loose(value: object) -> str:
 def _of_cases(trial: _Trial) -> tuple[str, str]:
     """Set out the first case that went wrong; say "partly" where some are right and most run."""
     wrong, count = _wrong_cases(trial), len(trial.reading)
-    failed = [case.kind for case in trial.reading if is_a(case, Failed)]
+    failed = [case.kind for case in trial.reading if isinstance(case, Failed)]
     raised = len(failed) - failed.count("unreadable")
     how, more = f"It raised in {raised} of {count}", ""
     if raised <= count / 2:

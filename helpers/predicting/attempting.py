@@ -1,7 +1,6 @@
 """Hold `attempt`, which prints how a few lines ended, whether they raised or not."""
 
-from autograd_graphs.text import fold
-from autograd_graphs.untrusted.messages import in_one_line
+from autograd_graphs.text import fold, in_one_line
 
 
 class attempt:

@@ -8,10 +8,9 @@ Each kind has the same five methods: `read` (the one form of a guess, "" where i
 import re
 from collections import Counter
 
+from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.text import short_number
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed, guarded
-from helpers.exercises import readers
+from helpers.exercises import reading
 from helpers.predicting.graph_cards import label
 from helpers.predicting.questions import Question
 
@@ -27,7 +26,7 @@ class Choose:
     """A guess is a letter, "b"."""
 
     def read(self, question: Question, guess: object) -> str:
-        return text_of(guarded(readers.choice(*question.letters).read, guess))
+        return text_of(guarded(reading.choice(*question.letters).read, guess))
 
     def is_right(self, question: Question, guess: str) -> bool:
         return guess == question.right
@@ -47,8 +46,11 @@ class Number:
     """A guess is one number or several, "405, -0.5"."""
 
     def read(self, question: Question, guess: object) -> str:
-        values = numbers(guess) if is_a(guess, str) else guarded(readers.numbers().read, guess)
-        if is_a(values, Failed) or len(values) != question.count or None in values:
+        if isinstance(guess, str):
+            values = numbers(guess)
+        else:
+            values = guarded(reading.numbers().read, guess)
+        if isinstance(values, Failed) or len(values) != question.count or None in values:
             return ""
         return ", ".join(f"{number:.12g}" for number in values)
 
@@ -71,7 +73,7 @@ class Number:
 
 def text_of(guess: object) -> str:
     """Return a guess that is a text; "" for anything else."""
-    return guess if is_a(guess, str) else ""
+    return guess if isinstance(guess, str) else ""
 
 
 def reply_to(question: Question, guess: str, is_right: bool, reason: str) -> str:
@@ -120,8 +122,11 @@ class Draw:
         if not missing and not extra:
             return f"This is the graph that torch made, edge by edge. {question.takeaway}"
         name = names(question)
-        words = [f"{name[a]} → {name[b]} is missing" for a, b in missing]
-        words += [f"{name[a]} → {name[b]} does not belong" for a, b in extra]
+        words = []
+        for start, end in missing:
+            words.append(f"{name[start]} → {name[end]} is missing")
+        for start, end in extra:
+            words.append(f"{name[start]} → {name[end]} does not belong")
         return f"You drew {len(guess.split())} edges. {', '.join(words)}. {question.takeaway}"
 
     def wanted(self, question: Question) -> str:

@@ -14,16 +14,15 @@ from traitlets import Bool, Dict, Unicode
 
 from autograd_graphs import playing
 from autograd_graphs.answer_card import Card, show
+from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
 from helpers.pace import answered_today
 from helpers.predicting import ran
 from helpers.predicting.graph_cards import same_graph
 from helpers.predicting.kinds import kind_of, lines_of, named, text_of
 from helpers.predicting.questions import Question, every, question
-from helpers.progress_file import DRAFT, PREDICTIONS, NotKept, change, without_draft
+from helpers.progress_file import DRAFT, PREDICTIONS, NotKept, change, kept, without_draft
 from helpers.progress_file import draft as kept_draft
-from helpers.progress_file import read as kept
 
 HERE = Path(__file__).parent / "browser"
 CORE = HERE / "prediction.js"  # the others add their kinds to it

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.untrusted.messages import in_one_line
+from autograd_graphs.text import in_one_line
 from helpers.exercises.programs import limited
 
 NAME = "program"  # the file name of such a program in a traceback
@@ -23,7 +23,7 @@ class Outcome:
     line: int = 0
 
     @property
-    def words(self) -> str:
+    def printout(self) -> str:
         """Return what came as one would read it below the program."""
         return "\n".join([*self.printed, self.error or "(no error)"])
 

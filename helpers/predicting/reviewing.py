@@ -6,11 +6,10 @@ from IPython.display import display
 
 from autograd_graphs.answer_card import Card, say, show, show_markdown
 from autograd_graphs.data import counted
+from autograd_graphs.guard import guarded
 from autograd_graphs.looking.cells import shell_here
+from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import guarded
 from helpers import pace
 from helpers.exercises.asking import REVIEWED
 from helpers.exercises.variants import asked_again
@@ -20,8 +19,7 @@ from helpers.predicting.due import Due, due, sitting, waiting
 from helpers.predicting.kinds import kind_of, lines_of
 from helpers.predicting.prediction import unclear
 from helpers.predicting.questions import Question, question
-from helpers.progress_file import EXERCISES, trouble
-from helpers.progress_file import read as kept
+from helpers.progress_file import EXERCISES, kept, trouble
 
 ELSEWHERE = re.compile(r"\b(the case|picture)\b")  # a question that says so leans on its lesson
 PLAYER = re.compile(r" *Then click into the player.*", re.DOTALL)
@@ -155,7 +153,7 @@ def show_recall(asked: Question, answer: str) -> None:
 def remind() -> None:
     """Say in a notebook how much is due, and nothing if nothing is. Never raises: a lesson begins."""
     line = guarded(reminder)
-    if shell_here() is not None and is_a(line, str) and line:
+    if shell_here() is not None and isinstance(line, str) and line:
         show_markdown(line)
         _reminded[:] = [_cell()]
 

@@ -3,19 +3,19 @@
 Reads notebooks as data; runs and writes nothing. `python -m notebook_rules 05` prints a report.
 
 Each rule is a function from a `Lesson` to complaints, plain sentences that name the cell and what
-to do. `COURSE` are rules for all lessons together.
+to do.
 """
 
 from functools import wraps
 
 from notebook_rules import (
     answers,
+    claims,
     clinic,
     duration,
     exercises,
     hygiene,
     leaks,
-    letters,
     outcomes,
     pictures,
     roles,
@@ -44,7 +44,6 @@ READ_ROLES = (
     *sizes.RULES,
     *leaks.RULES,
     *outcomes.RULES,
-    *letters.RULES,
     *terms.RULES,
     *duration.RULES,
 )
@@ -54,6 +53,7 @@ RULES = (
     *pictures.RULES,
     *style.RULES,
     *exercises.RULES,
+    *claims.RULES,
     roles.a_lesson_has_roles,
     *map(given_roles, READ_ROLES),
 )
@@ -62,10 +62,8 @@ CLINIC = (
     *hygiene.RULES,
     *pictures.RULES,
     style.no_machinery_in_lessons,
-    sizes.sentences_are_said_in_one_breath,
-    sizes.nothing_is_said_that_nobody_says,
+    *claims.RULES,
     *clinic.RULES,
 )
-COURSE = (letters.right_letters_are_spread_over_all,)
 
-__all__ = ["CLINIC", "COURSE", "RULES", "Lesson"]
+__all__ = ["CLINIC", "RULES", "Lesson"]

@@ -6,7 +6,7 @@ import re
 
 from normal_form import stored_text
 
-from course.publishing.pace import SECONDS_A_LINE, SECONDS_A_ROUND, WORDS_A_MINUTE
+from course.publishing.durations import SECONDS_A_LINE, SECONDS_A_ROUND, WORDS_A_MINUTE
 from notebook_rules.lesson import Lesson
 from notebook_rules.rounds import asked, parsed, rounds, word_count
 

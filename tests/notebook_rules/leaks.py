@@ -12,7 +12,7 @@ from notebook_rules.rounds import asked, parsed, questions, rounds
 
 WORDS_FOR_A_PICTURE = ("alt", "caption")
 TELLING = re.compile(r"\b(?:raises?|fails?|errors?|warns?|\w+Error|wrong|no error)\b", re.I)
-SECRET = ("right", "answer", "tolerance", "expects", "caption")
+SECRET = ("right", "answer", "tolerance", "expects", "caption", "came")
 MARKED = re.compile(r"\*\*|__|<b>|<strong>|<mark>|[✓✔✅]|\((?:right|correct)\)", re.I)
 TOLD = re.compile(r'"(right|answer|takeaway)\\*"\s*:\s*(?!null)')  # as a key, in JSON in JSON too
 CODE = re.compile(r"`[^`]*`")
@@ -156,8 +156,8 @@ def a_students_copy_holds_no_answer(lesson):
         first = "".join(cell["source"]).strip().split("\n")[0][:50]
         for key in sorted(set(cell["metadata"].get("course", {})) & set(SECRET)):
             yield f"cell {number} ({first!r}) of the student's copy carries {key!r}: let course/workspace.py leave it out."
-        if cell["metadata"].get("course", {}).get("role") == "notes":
-            yield f"cell {number} ({first!r}) of the student's copy is for the speaker: let course/workspace.py leave it out."
+        if cell["metadata"].get("course", {}).get("role") in ("notes", "claim"):
+            yield f"cell {number} ({first!r}) of the student's copy is not for students: let course/workspace.py leave it out."
         if cell.get("outputs"):
             yield f"cell {number} ({first!r}) of the student's copy has an output: let course/workspace.py leave it out."
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import nbformat
 
+from course.workspace import is_claim
+
 SVG_URI = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=\s]+)")
 DATA_URI = re.compile(r"data:image/[\w.+-]+;base64,([A-Za-z0-9+/=\s]+)")
 STYLE = re.compile(r' style="[^"]*"')  # its sizes are no numbers of the lesson
@@ -105,8 +107,17 @@ class Lesson:
         return nbformat.reads(self.text, as_version=4)
 
     @cached_property
-    def cells(self) -> list[Cell]:
+    def with_claims(self) -> list[Cell]:
         return [Cell(number, node) for number, node in enumerate(self.node.cells, start=1)]
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """All cells but the claims, which nobody reads in a lesson and no other rule looks at."""
+        return [cell for cell in self.with_claims if not is_claim(cell.node)]
+
+    @cached_property
+    def claims(self) -> list[Cell]:
+        return [cell for cell in self.with_claims if is_claim(cell.node)]
 
     @cached_property
     def code(self) -> list[Cell]:

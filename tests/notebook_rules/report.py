@@ -1,11 +1,9 @@
-"""Say of each lesson how it stands: sizes, letters, minutes, complaints."""
+"""Say of each lesson how it stands: rounds, lines, minutes, complaints."""
 
-from collections import Counter
 from pathlib import Path
 
-from notebook_rules import COURSE, RULES, Lesson
+from notebook_rules import RULES, Lesson
 from notebook_rules.duration import code_lines, minutes, words
-from notebook_rules.letters import right_letters
 from notebook_rules.rounds import asked, questions, quiz, rounds
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent.parent / "notebooks"
@@ -17,7 +15,6 @@ def report(numbers=(), folder=NOTEBOOKS):
     for lesson in lessons:
         if not numbers or lesson.number in numbers:
             yield from of_lesson(lesson)
-    yield from of_course(lessons)
 
 
 def of_lesson(lesson):
@@ -32,13 +29,12 @@ def of_lesson(lesson):
 
 
 def sizes(lesson):
-    """Return one line: rounds, letters, lines, words, minutes."""
-    letters = right_letters(lesson)
+    """Return one line: rounds, lines, words, minutes."""
     labs = len(rounds(lesson)) - len(asked(lesson))
     lines = [cell.source.count("\n") + 1 for cell in lesson.code if cell.role == "run"]
     return (
         f"{len(questions(lesson))} rounds, {len(quiz(lesson))} in a quiz, {labs} labs;"
-        f" right: {letters or '–'}, the longest in {_longest(questions(lesson))};"
+        f" the right option is the longest in {_longest(questions(lesson))};"
         f" {code_lines(lesson)} lines of code in {len(lines)} runs, {words(lesson)} words,"
         f" {minutes(lesson)} minutes"
     )
@@ -51,12 +47,3 @@ def _longest(answered):
     longest = [max(options, key=lambda letter: len(options[letter])) for options in with_letters]
     hits = sum(right == letter for right, letter in zip(rights, longest, strict=True))
     return f"{hits} of {len(rights)}"
-
-
-def of_course(lessons):
-    """Yield what is to be said of all lessons together."""
-    letters = Counter("".join(right_letters(lesson) for lesson in lessons))
-    counted = ", ".join(f"({letter}) {letters[letter]}" for letter in sorted(letters)) or "–"
-    yield f"all {len(lessons)} lessons: {counted}"
-    for rule in COURSE:
-        yield from (f"    {complaint}" for complaint in rule(lessons))

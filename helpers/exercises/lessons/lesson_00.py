@@ -9,7 +9,6 @@ from functools import partial
 from random import Random
 
 from autograd_graphs.looking.snapshot import snapshot
-from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by
@@ -17,7 +16,7 @@ from helpers.exercises.lessons.operations import LEAF, SAVED, operations
 from helpers.exercises.lessons.watching import watched
 from helpers.exercises.programs import names_of
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import numbers
+from helpers.exercises.reading import numbers
 from helpers.exercises.recognise import each_has, fails, like
 from helpers.exercises.tensors import afterwards, noted, readable
 from helpers.moons import moons
@@ -389,7 +388,7 @@ CASE = Exercise(
         "You step along the gradient, which makes the loss larger. Subtract it, as the program"
         " did.": like(_MENDED.replace("w -=", "w +=")),
         "You return a single number. Asked for is `w`, with its two.": lambda seen, _: all(
-            is_a(number, float) for number in seen
+            isinstance(number, float) for number in seen
         ),
     },
     hints=(
@@ -422,7 +421,7 @@ def _watching(answer: Callable) -> Callable:
 def _as_seen(ended: tuple, values: list[float]) -> list:
     gradient, by_autograd = ended
     shown = readable(gradient)
-    no_gradient = is_a(shown, str)  # then it does not matter what computed it
+    no_gradient = isinstance(shown, str)  # then it does not matter what computed it
     return [shown, "by autograd" if by_autograd or no_gradient else "without autograd"]
 
 
@@ -448,7 +447,9 @@ REPAIR = Exercise(  # asked by old copies of the lesson only
         "You returned the loss, which is a value. Asked for is what backward() leaves in"
         " x.grad.": like("def answer(values): return sum(v * v for v in values)", 0),
         "Your function returns the same numbers whatever list comes in. It has to work on the list"
-        " that it is given.": lambda seen, _: is_a(seen[0][0], tuple) and seen[0][0] == seen[1][0],
+        " that it is given.": lambda seen, _: (
+            isinstance(seen[0][0], tuple) and seen[0][0] == seen[1][0]
+        ),
         "The numbers are right, and you worked them out by hand: autograd computed nothing while"
         " your function ran. Mend the function that is there, so that its backward() works.": like(
             "def answer(values): return [2 * v for v in values]", 0

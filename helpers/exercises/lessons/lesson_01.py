@@ -10,10 +10,8 @@ from random import Random
 
 import torch
 
-from autograd_graphs.untrusted.describe import describe
-from autograd_graphs.untrusted.messages import type_name
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed
+from autograd_graphs.guard import Failed
+from autograd_graphs.plain_values import describe
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function
@@ -306,7 +304,9 @@ def _sources(name: str, blank: int) -> tuple:
 def _lines(returned: object, source: str) -> list:
     """See the lines that were found for each old name, and those of all in their order."""
     pairs = readable(returned)
-    are_pairs = is_a(pairs, tuple) and all(is_a(pair, tuple) and len(pair) == 2 for pair in pairs)
+    are_pairs = isinstance(pairs, tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 for pair in pairs
+    )
     if not are_pairs:
         return ["no list of pairs"] * 4
     lines = []
@@ -417,10 +417,12 @@ def _watching(answer: Callable) -> Callable:
 def _trained(ended: tuple, w: torch.Tensor, *_: torch.Tensor) -> list:
     returned, seen = ended
     is_pair = type(returned) in (tuple, list) and len(returned) == 2
-    is_pair = is_pair and not is_a(returned[0], torch.Tensor) and not is_a(returned[1], float)
+    is_pair = (
+        is_pair and not isinstance(returned[0], torch.Tensor) and not isinstance(returned[1], float)
+    )
     losses, guesses = returned if is_pair else (returned, None)
     losses = list(losses) if type(losses).__name__ == "ndarray" else losses
-    is_recorded = is_a(guesses, torch.Tensor) and guesses.requires_grad
+    is_recorded = isinstance(guesses, torch.Tensor) and guesses.requires_grad
     used = [name for name, was in ((".data", seen.data), ("Variable", seen.variable)) if was]
     return [
         readable(losses),
@@ -435,13 +437,13 @@ def _trained(ended: tuple, w: torch.Tensor, *_: torch.Tensor) -> list:
 
 def _kinds(losses: object) -> object:
     """Name the kind of each loss, or say what stands where the list should be."""
-    if not is_a(losses, list, tuple):
+    if not isinstance(losses, (list, tuple)):
         return "no list: " + describe(losses)
     names = []
     for kind in map(type, parts(losses)):
         if issubclass(kind, float):  # one of numpy's too
             kind = float
-        names.append(type_name(kind))
+        names.append(kind.__name__)
     return names
 
 
@@ -456,12 +458,12 @@ def _on_moons(count: int, *start: float) -> tuple[torch.Tensor, ...]:
 
 def _has_no_gradient(seen: tuple, right: tuple) -> bool:
     """Tell whether a case ended because None stood where a gradient was to be used."""
-    texts = [case.text for case in seen if is_a(case, Failed) and "NoneType" in case.text]
+    texts = [case.text for case in seen if isinstance(case, Failed) and "NoneType" in case.text]
     return any(not re.search("append|iterable|subscriptable", text) for text in texts)
 
 
 def _is_no_float(seen: tuple, right: tuple) -> bool:
-    return any(set(case[_KINDS]) - {"float"} for case in seen if is_a(case[_KINDS], tuple))
+    return any(set(case[_KINDS]) - {"float"} for case in seen if isinstance(case[_KINDS], tuple))
 
 
 def _uses_old_names(seen: tuple, right: tuple) -> bool:
@@ -486,7 +488,7 @@ def _known(loop: str) -> dict[str, object]:
         "The numbers are right, and an old name was still used while your function ran: `.data`, or"
         " `Variable`. The migration table says what one writes today.": _uses_old_names,
         "You returned no list of losses. The old loop returned the list with the loss of each"
-        " step.": (lambda seen, _: not any(is_a(case[_KINDS], tuple) for case in seen)),
+        " step.": (lambda seen, _: not any(isinstance(case[_KINDS], tuple) for case in seen)),
         "Something in the list is no plain float. A tensor that has a `grad_fn` keeps its graph"
         " alive. `print(type(losses[0]))` tells what it is.": _is_no_float,
         "The `w` that came in is as it was before. Each step has to write into that very tensor. A"

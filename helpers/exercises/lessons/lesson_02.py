@@ -9,14 +9,13 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.programs import slope, value
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import letters
+from helpers.exercises.reading import letters
 from helpers.exercises.recognise import Like, always, fails, first_wrong, like, right_in, wrong_in
 from helpers.exercises.tensors import afterwards, noted, readable
 
@@ -95,7 +94,7 @@ answer = [name for name, result in results.items() if result.requires_grad]
 
 
 def _look(result: object, counts: torch.Tensor) -> object:
-    if not is_a(result, torch.Tensor):
+    if not isinstance(result, torch.Tensor):
         return ["not a tensor", readable(result), "none", "none", afterwards()]
     dtype = "floats" if result.is_floating_point() else "no floats"
     if result.is_complex():
@@ -345,7 +344,7 @@ def _otherwise(model: nn.Module) -> str:
     """Say what became of a model, its flags apart."""
     now = guarded(lambda: dict(nn.Module.named_parameters(model)))
     kept = _before[model]
-    if is_a(now, Failed) or list(now) != [name for name, _, _ in kept]:
+    if isinstance(now, Failed) or list(now) != [name for name, _, _ in kept]:
         return "it has other layers"
     if any(now[name] is not parameter for name, parameter, _ in kept):
         return "it has other parameters"
@@ -388,7 +387,7 @@ FREEZE = Exercise(
         " parameters.": fails("'generator' object is not subscriptable"),
         "Every flag of the model that came in is as it was before. Ask of each of your lines which"
         " parameter of this model it changes: `eval()`, for one, changes none.": lambda seen, _: (
-            {case[0] for case in seen if is_a(case, tuple)} == {()}
+            {case[0] for case in seen if isinstance(case, tuple)} == {()}
         ),
         "You froze the whole model. With a plain input nothing is left that requires grad, and"
         " `backward()` would raise.": _freezes("model"),
@@ -479,7 +478,7 @@ def _part_seen(returned: object, model: nn.Module, _: str) -> list:
     names = {id(parameter): name for name, parameter, _ in _before[model]}
     every = dict(nn.Module.named_parameters(model, remove_duplicate=False))
     answered = readable(returned)
-    if is_a(answered, tuple, frozenset):
+    if isinstance(answered, (tuple, frozenset)):
         answered = sorted([names.get(id(every.get(name)), name) for name in answered], key=str)
     frozen = [name for name, parameter, _ in _before[model] if not parameter.requires_grad]
     filled = [name for name, parameter, _ in _before[model] if parameter.grad is not None]

@@ -10,13 +10,12 @@ from random import Random
 
 import torch
 
-from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import letters
+from helpers.exercises.reading import letters
 from helpers.exercises.recognise import always, fails, first_wrong, like, right_in, shows
 from helpers.exercises.tensors import afterwards, noted, readable
 
@@ -355,7 +354,7 @@ def _hearing(answer: Callable) -> Callable:
 
 def _reasons(ended: tuple, _: dict) -> list:
     returned, warned = ended
-    if is_a(returned, dict):
+    if isinstance(returned, dict):
         pairs = sorted(dict.items(returned), key=str)
         returned = [[readable(name) for name, _ in pairs], [readable(why) for _, why in pairs]]
     else:
@@ -390,7 +389,7 @@ REASONS = Exercise(
     known={
         "Torch warned while your function ran: you read `.grad` of a non-leaf that keeps none. Ask"
         " `is_leaf` and `retains_grad` before you look.": lambda seen, _: any(
-            is_a(case, tuple) and case[2] not in (0, None) for case in seen
+            isinstance(case, tuple) and case[2] not in (0, None) for case in seen
         ),
         "`if tensor.grad` asks whether the numbers in it are true. You want to know whether there"
         " is one at all: compare with None.": fails("Boolean value of Tensor"),
@@ -418,7 +417,7 @@ _NO_TENSOR = "not a tensor"
 
 
 def _as_seen(weight: object, values: list[float]) -> object:
-    if not is_a(weight, torch.Tensor):
+    if not isinstance(weight, torch.Tensor):
         return _NO_TENSOR
     with torch._C.DisableTorchFunctionSubclass():
         leaf = "leaf" if weight.is_leaf else "non-leaf"

@@ -11,8 +11,7 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
@@ -231,15 +230,15 @@ def _listing(answer: Callable) -> Callable:
 
     def listed(node: object) -> object:
         returned = answer(node)
-        return list(islice(returned, _LIMIT)) if is_a(returned, Iterator) else returned
+        return list(islice(returned, _LIMIT)) if isinstance(returned, Iterator) else returned
 
     return listed
 
 
 def _seen(returned: object, node: object) -> object:
     """Read a list of lines or one text; indents count by level, and spelling does not count."""
-    lines = parts(str.split(returned, "\n") if is_a(returned, str) else returned)
-    if not all(is_a(line, str) for line in lines):
+    lines = parts(str.split(returned, "\n") if isinstance(returned, str) else returned)
+    if not all(isinstance(line, str) for line in lines):
         return _NO_LINES
     lines = [str.__str__(line) for line in lines[:_LIMIT]]
     lines = [_line(line) for line in lines if line.strip()]
@@ -258,7 +257,7 @@ def _line(line: str) -> str:
 
 
 def _lines_of(outcome: object) -> tuple:
-    return outcome if is_a(outcome, tuple) else ()
+    return outcome if isinstance(outcome, tuple) else ()
 
 
 def _without_indents(outcome: object) -> list[str]:
@@ -391,7 +390,7 @@ def _training(answer: Callable) -> Callable:
         optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
         for _ in range(100):
             loss = answer(model, points, moon)
-            if not is_a(loss, torch.Tensor):
+            if not isinstance(loss, torch.Tensor):
                 return loss
             optimizer.zero_grad()
             loss.backward()
@@ -494,10 +493,14 @@ def _counting(answer: Callable) -> Callable:
 
 def _out_of_reach(returned: object, model: nn.Module, loss: torch.Tensor) -> list:
     names = readable(returned)
-    names = sorted(names, key=str) if is_a(names, tuple, frozenset) else names
+    names = sorted(names, key=str) if isinstance(names, (tuple, frozenset)) else names
     parameters = afterwards()
     ended = guarded(loss.backward) if loss.requires_grad else None
-    return [names, parameters, "raises" if is_a(ended, Failed) else "runs, if there is a graph"]
+    return [
+        names,
+        parameters,
+        "raises" if isinstance(ended, Failed) else "runs, if there is a graph",
+    ]
 
 
 _REACH = """

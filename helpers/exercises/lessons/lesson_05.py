@@ -11,25 +11,22 @@ import torch
 from torch.autograd import grad
 from torch.autograd.functional import jacobian
 
-from autograd_graphs.untrusted.plain import NotRead, is_a
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.plain_values import NotRead
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
-from helpers.exercises.readers import numbers
+from helpers.exercises.reading import numbers, opened, same
 from helpers.exercises.recognise import (
-    Like,
     When,
     each_has,
     fails,
     first_wrong,
-    like,
     right_in,
     shows,
     wrong_in,
 )
 from helpers.exercises.tensors import afterwards, noted, readable
-from helpers.exercises.values import opened, same
 
 _NUMBERS = numbers()
 
@@ -37,8 +34,8 @@ _NUMBERS = numbers()
 def _three_numbers(answer: object) -> object:
     """Read numbers as usual, but for rows that differ in length: no tensor has that shape."""
     value = opened(answer)
-    rows = value if is_a(value, tuple) else ()
-    if len({is_a(row, tuple) and len(row) for row in rows}) > 1:
+    rows = value if isinstance(value, tuple) else ()
+    if len({isinstance(row, tuple) and len(row) for row in rows}) > 1:
         raise NotRead("its rows differ in length")
     return _NUMBERS.read(value)
 
@@ -206,10 +203,6 @@ def _right_at(at: int) -> When:
     return matches
 
 
-def _formulas(formulas: str, arguments: str = "v, a, b") -> Like:
-    return like(f"def answer({arguments}):\n    return {formulas}")
-
-
 DIVISION = Exercise(
     id="05.3",
     reader=function(
@@ -224,45 +217,39 @@ DIVISION = Exercise(
         "After your function ran, a tensor that it was given holds other numbers than before. `v`,"
         " `a` and `b` belong to whoever called: compute new tensors, without writing in"
         " place.": wrong_in(1, 2, 3),
-        "You treated both inputs alike, as that engine does. In `a / b` they have different parts:"
-        " what becomes of the quotient when only `b` grows?": _formulas("v / b, v / a"),
-        "The sizes are right, a sign is not. Make the denominator a little larger: where does the"
-        " quotient go?": _formulas("v / b, v * a / b**2"),
-        "The sizes are right, both signs are not. Make only `a` a little larger, then only `b`:"
-        " where does the quotient go?": _formulas("-v / b, v * a / b**2"),
-        "You returned the derivatives. A node returns them times what arrives, and `v` is not"
-        " always 1.": _formulas("1 / b, -a / b**2"),
-        "Only your first gradient is multiplied by what arrives. `v` arrives at the node, so it"
-        " stands in both.": _formulas("v / b, -a / b**2"),
-        "Only your second gradient is multiplied by what arrives. `v` arrives at the node, so it"
-        " stands in both.": _formulas("1 / b, -v * a / b**2"),
-        "That is what the node of a product does: each factor gets the other one.": _formulas(
-            "v * b, v * a"
-        ),
-        "You returned the pair in the other order. The order is that of the inputs: first for"
-        " `a`.": _formulas("-v * a / b**2, v / b"),
-        "Your formulas would be right with the arguments in another order. They come as `v, a, b`:"
-        " first what arrives.": _formulas("v / b, -v * a / b**2", "a, b, v"),
-        "You added the two gradients up. They belong to two inputs: return a pair.": _formulas(
-            "v / b - v * a / b**2"
-        ),
-        "You returned a gradient for `a` only. Here `b` gets one as well: return a"
-        " pair.": _formulas("v / b"),
-        "Your gradient for `a` is right, that for `b` is not. Write `a / b` as `a * b**-1`, and"
+        "Your gradient for `a` is right, but that for `b` isn't. Write `a / b` as `a * b**-1`, and"
         " differentiate with `a` held still.": _right_at(0),
-        "Your gradient for `b` is right, that for `a` is not. With `b` held still, `a / b` is a"
+        "Your gradient for `b` is right, but that for `a` isn't. With `b` held still, `a / b` is a"
         " number times `a`.": _right_at(1),
-        "You summed over the elements. Each element of `a` and of `b` has a gradient of its own, so"
-        " a gradient has the shape of its"
-        " input.": _formulas("(v / b).sum(), (-v * a / b**2).sum()"),
     },
     hints=(
         "Differentiate `a / b` with respect to `a`, with `b` held still; then the other way round.",
         "The derivatives are 1/b and −a/b². What arrives is `v`, and multiplies each of them.",
     ),
-    solution="""
+    reference="""
 def answer(v, a, b):
-    return v / b, -v * a / b**2
+    return v / b, -v * a / b**2  # each gets what arrives, times its own slope
+~   return v / b, v / a  # You treated both inputs alike, as that engine does. In `a / b` they have
+~       # different parts: what becomes of the quotient when only `b` grows?
+~   return v / b, v * a / b**2  # The sizes are right, but a sign isn't. Make the denominator a little
+~       # larger: where does the quotient go?
+~   return -v / b, v * a / b**2  # The sizes are right, but neither sign is. Make only `a` a little larger,
+~       # then only `b`: where does the quotient go?
+~   return 1 / b, -a / b**2  # You returned the derivatives. A node returns them times what arrives, and `v`
+~       # is not always 1.
+~   return v / b, -a / b**2  # Only your first gradient is multiplied by what arrives. `v` arrives at the
+~       # node, so it stands in both.
+~   return 1 / b, -v * a / b**2  # Only your second gradient is multiplied by what arrives. `v` arrives at the
+~       # node, so it stands in both.
+~   return v * b, v * a  # That is what the node of a product does: each factor gets the other one.
+~   return -v * a / b**2, v / b  # You returned the pair in the other order. The order is that of the
+~       # inputs: first for `a`.
+~   return b / a, -b * v / a**2  # Your formulas would be right with the arguments in another order. They
+~       # come as `v, a, b`: first what arrives.
+~   return v / b - v * a / b**2  # You added the two gradients up. They belong to two inputs: return a pair.
+~   return v / b  # You returned a gradient for `a` only. Here `b` gets one as well: return a pair.
+~   return (v / b).sum(), (-v * a / b**2).sum()  # You summed over the elements. Each element of `a` and of
+~       # `b` has a gradient of its own, so a gradient has the shape of its input.
 """,
     cases=_other_quotients,
 )
@@ -303,25 +290,6 @@ def _rows_seen(returned: object, f: Callable, x: torch.Tensor) -> object:
     return returned if _CALLED_BY_JACOBIAN else _NEVER_RAN
 
 
-def _with_rows(of_rows: str) -> str:
-    """Return the source of an answer that makes something of the rows."""
-    rows = "[torch.autograd.grad(y, x, v, retain_graph=True)[0] for v in torch.eye(len(y))]"
-    return f"def answer(f, x):\n    y = f(x)\n    rows = {rows}\n    return {of_rows}"
-
-
-def _kept_in_grad(row: str, after: str = "pass") -> Like:
-    """Match rows that are read from `x.grad` after each `backward()`."""
-    return like(f"""
-def answer(f, x):
-    y, rows = f(x), []
-    for v in torch.eye(len(y)):
-        y.backward(v, retain_graph=True)
-        rows.append({row})
-        {after}
-    return torch.stack(rows)
-""")
-
-
 def _fs(two: list[float], three: list[float], factor: int) -> tuple:
     """Return a case whose Jacobian is tall, and one whose Jacobian is wide."""
     codes = (
@@ -354,40 +322,6 @@ ROWS = Exercise(
         " called: read it, and do not write into it.": shows(_CHANGED),
         "Your function returned something and never called `f`. Its rows depend on what `f`"
         " computes at `x`.": shows(_NEVER_RAN),
-        "Your first backward freed the saved tensors that the second one needs. Retain them, or run"
-        " `f` again for each row.": fails("a second time"),
-        "What you hand in does not have the shape of the output, and the output is where it"
-        " arrives. A one-hot vector has as many elements as the"
-        " output.": fails("Mismatch in shape"),
-        "Each of your rows is still in a tuple: `grad` returns one, even for a single"
-        " tensor.": fails("but got tuple"),
-        "`grad` returns a tuple with one gradient for each tensor that you differentiate by, and"
-        " Python counts its entries from 0.": fails("tuple index out of range"),
-        "You used `f` itself where its result is wanted: `f` is a function, `f(x)` the tensor that"
-        " backward begins at.": fails("'function' object is not iterable"),
-        "`torch.eye` wants a size, the number of its rows, and not a tensor.": fails(
-            "eye(): argument"
-        ),
-        "You started at an output of several elements without saying with what. Which vector picks"
-        " out one row?": fails("only for scalar outputs"),
-        "All the numbers are there, and the matrix lies on its side: each backward gives a row, and"
-        " you laid them as columns.": like(_with_rows("torch.stack(rows, dim=1)")),
-        "You went back once, with ones: that adds all the rows up. A sum cannot be taken apart"
-        " again.": like(_with_rows("sum(rows)")),
-        "You went back once, from the first element of the output: that is one row. Each element"
-        " has one.": like(_with_rows("rows[0]")),
-        "Your matrix has one row, that of the output's first element. Each element has a"
-        " row.": like(_with_rows("rows[0][None]")),
-        "All the numbers are there, in one long vector: `torch.cat` puts the rows behind each"
-        " other. A matrix has them below each other.": like(_with_rows("torch.cat(rows)")),
-        "All your rows are zeros. If you kept `x.grad` itself and emptied it with `zero_()`, you"
-        " emptied the row that you kept: it is the same"
-        " tensor.": _kept_in_grad("x.grad", "x.grad.zero_()"),
-        "Your first row is right, and each later one has those before it in it: `backward()` adds"
-        " to `x.grad`. Use what returns the gradient, or empty `x.grad` in"
-        " between.": _kept_in_grad("x.grad.clone()"),
-        "All your rows are one tensor: you kept `x.grad` itself, and each `backward()` added to"
-        " it.": _kept_in_grad("x.grad"),
     },
     hints=(
         "`y = f(x)` has `len(y)` elements, so `torch.eye(len(y))` has the one-hot vectors as its"
@@ -395,7 +329,50 @@ ROWS = Exercise(
         "`torch.autograd.grad(y, x, v, retain_graph=True)` returns a tuple with one row in it;"
         " `torch.stack` makes a matrix of rows.",
     ),
-    solution=_with_rows("torch.stack(rows)"),
+    reference="""
+def answer(f, x):
+    y = f(x)
+~   y = f  # You used `f` itself where its result is wanted: `f` is a function, `f(x)` the tensor that
+~       # backward begins at.
+    rows = []
+    for v in torch.eye(len(y)):  # each element of the output has a row
+~   for v in torch.eye(y):  # `torch.eye` wants a size, the number of its rows, and not a tensor.
+~   for v in torch.ones(1, len(y)):  # You went back once, with ones: that adds all the rows up. A sum cannot
+~       # be taken apart again.
+~   for v in torch.eye(len(x)):  # What you hand in does not have the shape of the output, and the output is
+~       # where it arrives. A one-hot vector has as many elements as the output.
+~   for v in torch.eye(len(y))[:1]:  # Your matrix has one row, that of the output's first element. Each
+~       # element has a row.
+        (row,) = torch.autograd.grad(y, x, v, retain_graph=True)  # each backward needs what is saved
+~       (row,) = torch.autograd.grad(f, x, v)  # You used `f` itself where its result is wanted: `f` is a
+~           # function, `f(x)` the tensor that backward begins at.
+~       (row,) = torch.autograd.grad(y, x, v)  # Your first backward freed the saved tensors that the second
+~           # one needs. Retain them, or run `f` again for each row.
+~       (row,) = torch.autograd.grad(y, x, retain_graph=True)  # You started at an output of several elements
+~           # without saying with what. Which vector picks out one row?
+~       row = torch.autograd.grad(y, x, v, retain_graph=True)  # Each of your rows is still in a tuple: `grad`
+~           # returns one, even for a single tensor.
+~       row = torch.autograd.grad(y, x, v, retain_graph=True)[1]  # `grad` returns a tuple with one gradient
+~           # for each tensor that you differentiate by, and Python counts its entries from 0.
+~       y.backward(v, retain_graph=True); row = x.grad.clone()  # Your first row is right, and each later one
+~           # has those before it in it: `backward()` adds to `x.grad`. Use what returns the gradient, or empty
+~           # `x.grad` in between.
+~       y.backward(v, retain_graph=True); row = x.grad  # All your rows are one tensor: you kept `x.grad`
+~           # itself, and each `backward()` added to it.
+~       y.backward(v, retain_graph=True); row = x.grad; rows += [row]; row.zero_(); continue  # All your rows are
+~           # zeros. If you kept `x.grad` itself and emptied it with `zero_()`, you emptied the row that you
+~           # kept: it is the same tensor.
+        rows.append(row)
+    return torch.stack(rows)  # the rows lie below each other
+~   return torch.stack(rows, dim=1)  # All the numbers are there, but the matrix lies on its side: each
+~       # backward gives a row, and you laid them as columns.
+~   return sum(rows)  # You went back once, with ones: that adds all the rows up. A sum cannot be taken apart
+~       # again.
+~   return rows[0]  # You went back once, from the first element of the output: that is one row. Each element
+~       # has one.
+~   return torch.cat(rows)  # All the numbers are there, in one long vector: `torch.cat` puts the rows one
+~       # after the other. A matrix has them below each other.
+""",
     cases=_other_fs,
 )
 
@@ -404,15 +381,12 @@ def _value_and_gradient(
     returned: object, points: torch.Tensor, centre: torch.Tensor
 ) -> list[object]:
     gradient = guarded(lambda: grad(returned, centre, allow_unused=True)[0])
-    return [readable(returned), readable(None if is_a(gradient, Failed) else gradient)]
+    return [readable(returned), readable(None if isinstance(gradient, Failed) else gradient)]
 
 
 def _is_nan(seen: tuple, right: tuple) -> bool:
-    gradients = [case[1] or () for case in seen if is_a(case, tuple)]
+    gradients = [case[1] or () for case in seen if isinstance(case, tuple)]
     return any(number != number for gradient in gradients for number in gradient)
-
-
-_WITH = "def answer(points, centre):\n    squares = ((points - centre) ** 2).sum(1)\n    return "
 
 
 def _distances(points: list[list[float]], centre: list[float]) -> tuple:
@@ -443,32 +417,31 @@ CASE = Exercise(
         " one whose result you replaced. What must never reach the root?": _is_nan,
         "No gradient reaches `centre`. Something cut the path, such as `detach()`, `no_grad()` or a"
         " plain number in place of a tensor.": each_has(1, None),
-        "You left the root out, so far points count too much. The mean of the distances is asked"
-        " for, not of their squares.": like(_WITH + "squares.mean()"),
-        "Your gradient is right, and your loss is not. A point on the centre has the distance 0:"
+        "Your gradient is right, but your loss isn't. A point on the centre has the distance 0:"
         " put that back after the root.": right_in(1),
-        "You left the point on the centre out, and so divide by one point too few. Its distance is"
-        " 0, and it counts.": like(_WITH + "squares[squares > 0].sqrt().mean()"),
-        "You returned the sum of the distances. Divide it by the number of points.": like(
-            _WITH + "torch.where(squares > 0, squares, 1e-12).sqrt().sum()"
-        ),
-        "Your loss is right, and the gradient is not: the point on the centre pulls, and it should"
-        " not. Did you move it aside a little? It then pulls with full force.": right_in(0),
+        "Your loss is right, but the gradient isn't: the point on the centre pulls, although it"
+        " shouldn't. Did you move it aside a little? It then pulls with full force.": right_in(0),
     },
     hints=(
         "Step through the lab once more. Which number must never reach the root?",
         "`torch.where(squares > 0, squares, 1.0)` is safe to take a root of. Afterwards a second"
         " `where` puts the zeros back.",
     ),
-    solution="""
+    reference="""
 def answer(points, centre):
     squares = ((points - centre) ** 2).sum(1)
     is_apart = squares > 0
-    roots = torch.where(is_apart, squares, 1.0).sqrt()
-    return torch.where(is_apart, roots, 0.0).mean()
+    roots = torch.where(is_apart, squares, 1.0).sqrt()  # what the root gets is safe
+    distances = torch.where(is_apart, roots, 0.0)  # a point on the centre has the distance 0
+    return distances.mean()
+~   return distances.sum()  # You returned the sum of the distances. Divide it by the number of points.
+~   return squares.mean()  # You left the root out, so far points count too much. The mean of the distances
+~       # is asked for, not of their squares.
+~   return roots[is_apart].mean()  # You left the point on the centre out, and so divide by one point too few.
+~       # Its distance is 0, and it counts.
 
 # Or in one line, since vector_norm hands on 0 where the distance is 0:
-# torch.linalg.vector_norm(points - centre, dim=1).mean()
+#     return torch.linalg.vector_norm(points - centre, dim=1).mean()
 """,
     cases=_other_distances,
 )
@@ -492,6 +465,8 @@ _CHECKED = (
     ),
     ("x = torch.tensor([@, 1.0])", "lambda x: 2 * x[0] + (x[1] - x[0]).detach()", "x"),
     ("x = torch.tensor([@])", "lambda x: (x**2 + 0.02 * x.detach() ** 2).sum()", "x"),
+    ("x = torch.tensor([@, 1.0])", "lambda x: (2 * x.detach() ** 2 - x**2).sum()", "x"),
+    ("x = torch.tensor([@, 1.0])", "lambda x: x[0] ** 2 + x[1].detach() ** 2", "x"),
 )
 
 

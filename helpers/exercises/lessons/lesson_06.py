@@ -7,16 +7,15 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import slope
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import both, each_has, fails, like, right_in, shows
+from helpers.exercises.reading import same
+from helpers.exercises.recognise import both, each_has, fails, right_in, shows
 from helpers.exercises.tensors import afterwards, noted, readable
-from helpers.exercises.values import same
 from helpers.moons import moons
 
 _CALLS = """
@@ -230,22 +229,6 @@ def _left(returned: object, model: nn.Linear, portions: list) -> object:
     return [*grads, len(model.arrived), "as they were" if kept else "changed"]
 
 
-def _calls(seen: tuple) -> list[int]:
-    return [case[2] for case in seen if is_a(case, tuple)]
-
-
-def _loop(loss: str, before: str = "model.zero_grad()", each: str = "pass") -> str:
-    return f"""
-def answer(model, portions):
-    count = sum(len(part) for part, _ in portions)
-    {before}
-    for part, which in portions:
-        {each}
-        errors = (model(part) - which) ** 2
-        ({loss}).backward()
-"""
-
-
 CASE = Exercise(
     id="06.5",
     reader=function(
@@ -259,36 +242,11 @@ CASE = Exercise(
     known={
         "You changed the weights themselves. Only their gradients are asked for, and the optimizer"
         " makes the step later.": shows("changed"),
-        "The gradients arrived, and then you emptied them again. Empty them once, before the first"
-        " portion.": lambda seen, _: (
-            min(_calls(seen), default=0) > 1
-            and all(is_a(case, tuple) and case[0] in (None, ((0, 0),)) for case in seen)
-        ),
         "No call of `backward()` reached the weight. Call it on a loss of the model, once for each"
         " portion.": each_has(2, 0),
-        "The gradients are right, and you went back once for all points together. Then the graph"
+        "The gradients are right, but you went back once for all points together. Then the graph"
         " keeps what it saved for all of them until that call. With one call for each portion it"
-        " keeps a portion's.": both(each_has(2, 1), right_in(0, 1)),
-        "Only one call of `backward()` reached the weight, and there are several portions. Does it"
-        " stand inside the loop?": each_has(2, 1),
-        "You added the portions' means in full, as the program of the first page does. In the mean"
-        " over all points, a portion counts for its share of the"
-        " points.": like(_loop("errors.mean()"), 0, 1),
-        "Two things are missing. What an earlier step left in `.grad` is still in your sum. And a"
-        " portion does not count for its share of the"
-        " points.": like(_loop("errors.mean()", "pass"), 0, 1),
-        "Two things are missing. What an earlier step left in `.grad` is still in your sum. And you"
-        " divided by the number of portions, so a point in a small portion counts too"
-        " much.": like(_loop("errors.mean() / len(portions)", "pass"), 0, 1),
-        "You divided by the number of portions. That is right while they are equal. Here they are"
-        " not, so a point in a small portion counts too"
-        " much.": like(_loop("errors.mean() / len(portions)"), 0, 1),
-        "You weighed the portions rightly. But what an earlier step left in `.grad` is still in"
-        " your sum.": like(_loop("errors.sum() / count", "pass"), 0, 1),
-        "You empty `.grad` in every round, so only the last portion is left. Empty it once, before"
-        " the first one.": like(_loop("errors.sum() / count", each="model.zero_grad()"), 0, 1),
-        "Each point counts the same, which is good. But this is the gradient of a sum over all"
-        " points, and the loss is their mean.": like(_loop("errors.sum()"), 0, 1),
+        " keeps only a portion's.": both(each_has(2, 1), right_in(0, 1)),
         "`zero_()` needs a tensor to write to, and in one of the cases `.grad` is still None. Use"
         " `model.zero_grad()`, which works in"
         " both.": fails("'NoneType' object has no attribute 'zero_'"),
@@ -297,13 +255,16 @@ CASE = Exercise(
         "How much would each portion count in the mean over all points? And what was in `.grad` before you began?",
         "Call `model.zero_grad()`, count all points, and go back from `loss * len(part) / count` for each portion.",
     ),
-    solution="""
+    reference="""
 def answer(model, portions):
     count = sum(len(part) for part, _ in portions)
-    model.zero_grad()
+    model.zero_grad()                      # nothing from an earlier step may be in the sum
     for part, which in portions:
-        loss = ((model(part) - which) ** 2).mean()
-        (loss * len(part) / count).backward()
+        errors = (model(part) - which) ** 2
+        (errors.sum() / count).backward()  # each point counts the same, whatever its portion
+~       errors.mean().backward()  # You added the portions' means in full, as the program of the first page does. In the mean over all points, a portion counts for its share of the points.
+~       (errors.mean() / len(portions)).backward()  # You divided by the number of portions. That is right while they are equal. Here they are not, so a point in a small portion counts too much.
+~       errors.sum().backward()  # Each point counts the same, which is good. But this is the gradient of a sum over all points, and the loss is their mean.
 """,
     cases=_other_cases,
 )
@@ -445,25 +406,27 @@ def _models(a: int, b: int) -> tuple:
 
 
 def _logged(returned: object, model: nn.Module) -> list[object]:
-    if not is_a(returned, dict):
+    if not isinstance(returned, dict):
         return ["no dict", readable(returned), "", afterwards()]
     pairs = [(str(readable(key)), readable(value)) for key, value in dict.items(returned)]
     pairs.sort(key=lambda pair: pair[0])
-    has_tensors = any(is_a(value, torch.Tensor) for value in dict.values(returned))
+    has_tensors = any(isinstance(value, torch.Tensor) for value in dict.values(returned))
     kind = "tensors" if has_tensors else "numbers"
     return [[name for name, _ in pairs], pairs, kind, afterwards()]
 
 
 def _other_names(seen: tuple, right: tuple) -> bool:
     pairs = zip(seen, right, strict=True)
-    return any(is_a(case, tuple) and case[0] not in ("no dict", true[0]) for case, true in pairs)
+    return any(
+        isinstance(case, tuple) and case[0] not in ("no dict", true[0]) for case, true in pairs
+    )
 
 
 def _norms(seen: tuple, right: tuple) -> list[tuple]:
     """Return name, norm that came and right norm, of all cases that have the right names."""
     norms = []
     for case, wanted in zip(seen, right, strict=True):
-        if is_a(case, tuple) and case[0] == wanted[0]:
+        if isinstance(case, tuple) and case[0] == wanted[0]:
             pairs = zip(case[1], wanted[1], strict=True)
             norms += [(mine[0], mine[1], true[1]) for mine, true in pairs]
     return norms

@@ -9,16 +9,14 @@ from types import SimpleNamespace
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import letters
+from helpers.exercises.reading import letters, same
 from helpers.exercises.recognise import fails, like, shows, wrong_in
 from helpers.exercises.tensors import readable
-from helpers.exercises.values import same
 
 # as they are now, whatever becomes of torch's own names for them
 _no_grad, _is_grad_enabled = torch.no_grad, torch.is_grad_enabled
@@ -158,7 +156,7 @@ def _watched(answer: Callable) -> Callable:
 
 
 def _as_seen(returned: object, model: nn.Module, x: torch.Tensor) -> list[str]:
-    given, is_tensor = model.given, is_a(returned, torch.Tensor)
+    given, is_tensor = model.given, isinstance(returned, torch.Tensor)
     with torch._C.DisableTorchFunctionSubclass():
         recorded = is_tensor and returned.requires_grad
         inference = is_tensor and returned.is_inference()
@@ -175,12 +173,12 @@ def _as_seen(returned: object, model: nn.Module, x: torch.Tensor) -> list[str]:
 
 
 def _result(returned: object, expected: tuple) -> str:
-    if not is_a(returned, torch.Tensor):
+    if not isinstance(returned, torch.Tensor):
         return "no tensor"
     values = readable(returned)
     if same(values, expected):
         return "as in eval mode"
-    is_dropped = is_a(values, tuple) and 0 < values.count(0) < len(values)
+    is_dropped = isinstance(values, tuple) and 0 < values.count(0) < len(values)
     return "with dropout" if is_dropped else "other numbers"
 
 
@@ -247,7 +245,7 @@ VALIDATE = Exercise(
 def _learnt(returned: object, points: torch.Tensor, w: torch.Tensor) -> list[object]:
     filled = readable(w.grad)
     after = ["learns" if w.requires_grad else "frozen", filled]
-    if not is_a(returned, torch.Tensor):
+    if not isinstance(returned, torch.Tensor):
         return ["no tensor", "no graph", *after]
     try:
         (gradient,) = _grad(returned, w, allow_unused=True)
@@ -298,7 +296,7 @@ CASE = Exercise(
         "You took down the flag of `w`. It has to learn in the next step, too.": shows("frozen"),
         "Your function fills `w.grad`. It only has to return the loss. The loop of the case calls"
         " `backward()`.": lambda seen, _: any(
-            is_a(case, tuple) and case[3] is not None for case in seen
+            isinstance(case, tuple) and case[3] is not None for case in seen
         ),
         "Your loss is another number than that of `broken`. Cutting off a target changes no"
         " number.": wrong_in(0),

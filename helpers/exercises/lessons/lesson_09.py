@@ -9,16 +9,15 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.reading import same
 from helpers.exercises.recognise import When, fails, like, raised, shows, wrong_in
 from helpers.exercises.tensors import leaf, readable
-from helpers.exercises.values import same
 
 # Bound here: a student may have put others in their place.
 _grad, _arange = torch.autograd.grad, torch.arange
@@ -181,12 +180,12 @@ _VALUES = (
 
 
 def _seen(returned: object, x: torch.Tensor) -> list[object]:
-    if not is_a(returned, torch.Tensor):
+    if not isinstance(returned, torch.Tensor):
         return [_OTHER, readable(x), "none"]
     if returned is x and min(x.tolist()) < 0:
         return [_ITSELF, readable(x), "none"]
     gradient = guarded(_weighed, returned, x)
-    return [readable(returned), readable(x), "none" if is_a(gradient, Failed) else gradient]
+    return [readable(returned), readable(x), "none" if isinstance(gradient, Failed) else gradient]
 
 
 def _weighed(returned: torch.Tensor, x: torch.Tensor) -> object:
@@ -204,7 +203,7 @@ def _any(of_case: Callable[[tuple, tuple, tuple], bool]) -> When:
 
     def matches(seen: tuple, right: tuple) -> bool:
         for case, wanted in zip(seen, right, strict=True):
-            if is_a(case, tuple) and of_case(case, wanted, wanted[1]):
+            if isinstance(case, tuple) and of_case(case, wanted, wanted[1]):
                 return True
         return False
 
@@ -296,7 +295,7 @@ def _other_models(random: Random) -> tuple:
 def _switches(returned: object, model: nn.Sequential) -> list[object]:
     switches = [bool(getattr(layer, "inplace", False)) for layer in model]
     ran = guarded(lambda: model(torch.ones(2, 3)).sum().backward())
-    backward = "raises" if is_a(ran, Failed) else "runs"
+    backward = "raises" if isinstance(ran, Failed) else "runs"
     return [switches, backward, "train()" if model.training else "eval()"]
 
 
@@ -458,7 +457,7 @@ def _first_names(model: nn.Module) -> dict[str, str]:
 
 def _found(returned: object, model: nn.Module, run: Callable) -> list[object]:
     pairs = "no dict"
-    if is_a(returned, dict):
+    if isinstance(returned, dict):
         first = _first_names(model)
         items = [(str(readable(key)), str(readable(value))) for key, value in dict.items(returned)]
         pairs = sorted({(first.get(key, key), value) for key, value in items})

@@ -8,16 +8,15 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed
+from autograd_graphs.guard import Failed
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.reading import as_tuple
 from helpers.exercises.recognise import When, both, fails, like, raised, shows, wherever_it_ran
 from helpers.exercises.tensors import readable, tensors_in
-from helpers.exercises.values import as_tuple
 from helpers.moons import moons
 
 _BOTH = "On which devices are these two, and how many dimensions have they?"
@@ -83,7 +82,7 @@ _NO_TENSOR = "not a tensor"
 
 
 def _as_leaf(returned: object, values: list[float], place: object) -> list:
-    if not is_a(returned, torch.Tensor):
+    if not isinstance(returned, torch.Tensor):
         return [_NO_TENSOR, "", "", "", ""]
     with torch._C.DisableTorchFunctionSubclass():
         held = f"shape {tuple(returned.shape)}" if returned.is_meta else returned.tolist()
@@ -102,7 +101,7 @@ _PLACES = (
 
 def _fails_at(number: int, other: int) -> When:
     """Match a function that raises in one case and gives a leaf in another."""
-    return lambda seen, _: is_a(seen[number], Failed) and "a leaf" in as_tuple(seen[other])
+    return lambda seen, _: isinstance(seen[number], Failed) and "a leaf" in as_tuple(seen[other])
 
 
 _MAKE = "def answer(values, place):\n    w = torch.tensor(values"
@@ -187,7 +186,7 @@ def _trained(returned: object, model: nn.Module, points: object, moon: object) -
     weights = [weight.detach() for weight in model.parameters()]
     places = " and ".join(sorted({weight.device.type for weight in weights}))
     sums = [] if "meta" in places else [weight.sum().item() for weight in weights]
-    if not is_a(returned, torch.Tensor):
+    if not isinstance(returned, torch.Tensor):
         return [places, "", returned, sums]
     with torch._C.DisableTorchFunctionSubclass():
         number = "" if returned.is_meta or returned.numel() != 1 else returned.item()
@@ -214,7 +213,7 @@ _MEETS = "is not on the expected device"
 
 
 def _homes(seen: tuple) -> list[object]:
-    return [case[0] for case in seen if is_a(case, tuple)]
+    return [case[0] for case in seen if isinstance(case, tuple)]
 
 
 CASE = Exercise(
@@ -405,12 +404,12 @@ def _batches(rows: int) -> tuple:
 
 
 def _form(value: object, ids: set[int], depth: int = 4) -> object:
-    if is_a(value, torch.Tensor):
+    if isinstance(value, torch.Tensor):
         return _in_words(value, ids)
-    if not is_a(value, dict, list, tuple) or not depth:
+    if not isinstance(value, (dict, list, tuple)) or not depth:
         return readable(value)
-    inside = list(dict.items(value)) if is_a(value, dict) else list(value)
-    if is_a(value, dict):
+    inside = list(dict.items(value)) if isinstance(value, dict) else list(value)
+    if isinstance(value, dict):
         inside = [(readable(key), _form(part, ids, depth - 1)) for key, part in inside]
     else:
         inside = [_form(part, ids, depth - 1) for part in inside]

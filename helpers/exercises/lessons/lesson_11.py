@@ -15,14 +15,14 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograd_graphs.looking.saved_tensors import saved
-from autograd_graphs.untrusted.plain import NotRead, is_a
+from autograd_graphs.plain_values import NotRead
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import run
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import Reader
+from helpers.exercises.reading import Reader, same
 from helpers.exercises.recognise import (
     When,
     agree,
@@ -35,7 +35,6 @@ from helpers.exercises.recognise import (
     wrong_in,
 )
 from helpers.exercises.tensors import readable
-from helpers.exercises.values import same
 
 _PORTIONS = """
 model = torch.nn.Linear(3, 1)
@@ -285,7 +284,7 @@ _FORM = "Let it return a list with two numbers for each round, the loss and the 
 
 
 def _numbers(parameter: object) -> object:
-    return parameter.detach() if is_a(parameter, torch.Tensor) else "no tensor"
+    return parameter.detach() if isinstance(parameter, torch.Tensor) else "no tensor"
 
 
 def _behaviour(ended: tuple, model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> list:
@@ -321,10 +320,12 @@ def _read(loops: Reader, answer: object) -> tuple:
     """Run a loop on the cases; refuse a log whose form is another one, whatever it holds."""
     seen = loops.read(answer)
     for case in seen:
-        log = case[_LOG] if is_a(case, tuple) else ()
-        rows = log if is_a(log, tuple) else ()
-        in_lists = len(rows) == 2 and all(is_a(row, tuple) and len(row) == ROUNDS for row in rows)
-        if in_lists or any(is_a(row, str) for row in rows) or is_a(log, str):
+        log = case[_LOG] if isinstance(case, tuple) else ()
+        rows = log if isinstance(log, tuple) else ()
+        in_lists = len(rows) == 2 and all(
+            isinstance(row, tuple) and len(row) == ROUNDS for row in rows
+        )
+        if in_lists or any(isinstance(row, str) for row in rows) or isinstance(log, str):
             raise NotRead(f"its log has another form. {_FORM}")
     return seen
 
@@ -633,7 +634,9 @@ def _trainings(a: float) -> tuple:
 def _stopped(returned: object, model: torch.nn.Module, *_: object) -> list[object]:
     rounds = model.rounds
     losses = readable(returned)
-    if is_a(returned, list, tuple) and any(is_a(tensor, torch.Tensor) for tensor in returned):
+    if isinstance(returned, (list, tuple)) and any(
+        isinstance(tensor, torch.Tensor) for tensor in returned
+    ):
         losses = "tensors"
     count = len(rounds.calls) // 2
     in_turn = rounds.calls == "sv" * count

@@ -8,15 +8,15 @@ from random import Random
 
 import torch
 
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.reading import same
 from helpers.exercises.recognise import both, each_has, like, raised, right_in, shows, wrong_in
-from helpers.exercises.tensors import leaf, readable
+from helpers.exercises.tensors import afterwards, leaf, noted, readable
 
 # Bound here: a student may have put others in their place.
 _grad, _arange, _vmap = torch.autograd.grad, torch.arange, torch.func.vmap
@@ -300,18 +300,18 @@ def _slopes(result: torch.Tensor, x: torch.Tensor) -> list[object]:
     """Return the gradients of a weighted sum, and of theirs; "raises" where there is none."""
     weights = _arange(1.0, 1.0 + len(x))
     first = guarded(lambda: _grad((result * weights).sum(), x, create_graph=True)[0])
-    if is_a(first, Failed):
+    if isinstance(first, Failed):
         return ["raises", "raises"]
     second = guarded(lambda: _grad(first.sum(), x)[0])
-    return [readable(first), "raises" if is_a(second, Failed) else readable(second)]
+    return [readable(first), "raises" if isinstance(second, Failed) else readable(second)]
 
 
 def _swish_seen(returned: list, x: torch.Tensor) -> list[object]:
     result, answer = returned
-    if not is_a(result, torch.Tensor) or len(result) != len(x):
+    if not isinstance(result, torch.Tensor) or len(result) != len(x):
         return ["not a tensor like `x`", "", "", "", ""]
     mapped = guarded(lambda: _vmap(answer)(x.detach()))
-    batched = "raises" if is_a(mapped, Failed) else "runs"
+    batched = "raises" if isinstance(mapped, Failed) else "runs"
     kept = _kept(result)
     return [readable(result), *_slopes(result, x), kept, batched]
 
@@ -368,7 +368,7 @@ BUILD = Exercise(
         " on `x`.": like(_SWISH.replace("(s + x * s * (1 - s))", "s * (1 - s)"), 1),
         "Your node saves two tensors or more. `s` can be computed again from `x` when it is"
         " needed.": lambda seen, _: any(
-            is_a(case, tuple) and case[3] in (2, 3, 4) for case in seen
+            isinstance(case, tuple) and case[3] in (2, 3, 4) for case in seen
         ),
         "Your node has nothing in `saved_tensors`. An attribute is not guarded: use"
         " `ctx.save_for_backward`.": each_has(3, 0),
@@ -389,28 +389,41 @@ BUILD = Exercise(
 
 
 _FEW, _NEW = "too few gradients", "computed from the new numbers"
+_AS_ALONE, _MIXED = "as alone", "another one"
 
 
-def _weighed(result: torch.Tensor, x: torch.Tensor) -> object:
-    weights = _arange(2.0, 2.0 + len(x))
-    gradient = guarded(lambda: _grad((result * weights).sum(), x)[0])
-    if is_a(gradient, Failed):
+def _sent(result: torch.Tensor, x: torch.Tensor) -> object:
+    gradient = guarded(lambda: _grad(result, x)[0])
+    if isinstance(gradient, Failed):
         return _FEW if raised((gradient,), "incorrect number of gradients") else "raises"
     return readable(gradient)
 
 
+def _weighed(result: torch.Tensor, x: torch.Tensor) -> object:
+    return _sent((result * _arange(2.0, 2.0 + len(x))).sum(), x)
+
+
 def _gate_seen(returned: list, x: torch.Tensor, slope: float) -> list[object]:
     result, answer = returned
-    if not is_a(result, torch.Tensor) or len(result) != len(x):
-        return ["not a tensor like `x`", "", "", ""]
+    kept = afterwards()
+    if not isinstance(result, torch.Tensor) or len(result) != len(x):
+        return ["not a tensor like `x`", "", "", "", "", "", kept]
     node = _TORCHS if _kept(result) == _TORCHS else "a node of yours"
     gradient, values = _weighed(result, x), x.tolist()
+    alone = guarded(_once_more, answer, values, slope, False)
     after = guarded(_once_more, answer, values, slope, True)
-    held = is_a(after, Failed) or after in (
-        "raises",
-        guarded(_once_more, answer, values, slope, False),
-    )
-    return [readable(result), gradient, node, "held" if held else _NEW]
+    held = isinstance(after, Failed) or after in ("raises", alone)
+    two = guarded(_before_another, answer, values, slope)
+    shared = guarded(_shared, answer, values, slope)
+    return [
+        readable(result),
+        gradient,
+        node,
+        "held" if held else _NEW,
+        _AS_ALONE if same(two, alone) else _MIXED,
+        shared,
+        kept,
+    ]
 
 
 def _once_more(answer: Callable, values: list[float], slope: float, edited: bool) -> object:
@@ -420,6 +433,22 @@ def _once_more(answer: Callable, values: list[float], slope: float, edited: bool
     if edited:
         x.detach().neg_()
     return _weighed(result, x)
+
+
+def _before_another(answer: Callable, values: list[float], slope: float) -> object:
+    """Return the gradient of a gate, after a second one ran with other numbers."""
+    x = leaf(*values)
+    result = answer(x, slope)
+    answer(x.detach().neg().requires_grad_(), slope + 1)
+    return _weighed(result, x)
+
+
+def _shared(answer: Callable, values: list[float], slope: float) -> object:
+    """Return the gradient where a sum sends one number, all elements of it in the same memory, along
+    two paths.
+    """
+    x = leaf(*values)
+    return _sent((answer(x, slope) + x).sum(), x)
 
 
 _GATES = (
@@ -435,7 +464,7 @@ def _gates(*pairs: tuple) -> tuple:
 
 
 def _gate_inputs(values: tuple, slope: float) -> tuple:
-    return leaf(*values), slope
+    return noted(leaf(*values), slope)
 
 
 def _other_gates(random: Random) -> tuple:
@@ -446,56 +475,70 @@ def _other_gates(random: Random) -> tuple:
     )
 
 
-_GATE = """
-class Gate(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, slope):
-        ctx.save_for_backward(x)
-        ctx.slope = slope
-        return torch.where(x > 0, x, slope * x)
-
-    @staticmethod
-    def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        return torch.where(x > 0, grad, ctx.slope * grad), None
-
-
-def answer(x, slope):
-    return Gate.apply(x, slope)
-"""
-
 CASE = Exercise(
     id="12.6",
     reader=function(
         *_gates(*_GATES),
         observe=_gate_seen,
         around=_with_itself,
-        parts=("values", "gradient", "the node", "after an edit"),
+        parts=(
+            "values",
+            "gradient",
+            "the node",
+            "after an edit",
+            "with a second gate, the gradient is",
+            "gradient from a sum",
+            "`x`",
+        ),
     ),
     right="The gate multiplies what arrives, and no edit of `x` makes it wrong unnoticed. Put it into the case.",
     principle="what leaves a node is what arrives, times the slope at the `x` of the forward.",
     known={
-        "Your function has two arguments, and your backward hands back one gradient. Write None"
+        "Your function has two arguments, but your backward hands back one gradient. Write None"
         " where there is none.": shows(_FEW),
         "The last node of your result is one of torch's. Repair the class, and return what its"
         " `apply` returns.": shows(_TORCHS),
         _RAISES: each_has(1, "raises"),
-        "Your backward returns the bare slope, as in the case. What arrives is lost: `check` lets 2"
-        " and 3 arrive.": like(_GATE.replace("grad, ctx.slope * grad)", "1.0, ctx.slope)"), 1),
-        "Somebody edited `x` before backward, and your gate used the new numbers without a word."
-        " Who guards a tensor?": shows(_NEW),
-        "`slope` is a number, which `save_for_backward` refuses. A number cannot change behind your"
-        " back, so it may be an"
-        " attribute.": lambda seen, _: raised(seen, "can only save variables"),
-        "The gradient is right for positive numbers only. What is the slope where `x` is not"
-        " positive?": like(_GATE.replace("ctx.slope * grad", "0.0"), 1),
+        "You keep something in the class or in a name outside of it, and all gates share that. When a"
+        " second gate runs, the first one has lost its own. Each call has a `ctx`: keep it"
+        " there.": shows(_MIXED),
     },
     hints=(
         "Three changes: multiply by what arrives, keep `x` where it is guarded, and count the arguments.",
         "`ctx.save_for_backward(x)`, `ctx.slope = slope`, and the end is `return torch.where(x > 0,"
         " grad, ctx.slope * grad), None`.",
     ),
-    solution=_GATE,
+    reference="""
+class Gate(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, slope):
+        ctx.save_for_backward(x)  # what is saved is guarded against edits
+~       ctx.save_for_backward(x.data)  # Somebody edited `x` before backward, and your gate used the
+~           # new numbers without a word. Who guards a tensor?
+~       ctx.save_for_backward(x, slope)  # `slope` is a number, which `save_for_backward` refuses. A
+~           # number can't change behind your back, so it may be an attribute.
+        ctx.slope = slope
+        return torch.where(x > 0, x, slope * x)  # the forward itself was right, leave it as it is
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return torch.where(x > 0, grad, ctx.slope * grad), None  # each element of what arrives, times its own slope
+~       return torch.where(x > 0, 1.0, ctx.slope), None  # Your backward returns the bare slope, as in
+~           # the case. What arrives is lost: `check` lets 2 and 3 arrive.
+~       return torch.where(x > 0, grad, 0.0), None  # The gradient is right for positive numbers only.
+~           # What is the slope where `x` is not positive?
+~       return torch.where(x > 0, grad, ctx.slope), None  # Where `x` isn't positive you return the bare
+~           # slope. What arrives counts there, too: multiply by it.
+~       grad[x <= 0] *= ctx.slope; return grad, None  # You write into the gradient that arrives. It isn't
+~           # yours: others may get the same memory. Compute a new tensor.
+~       return torch.where(x > 0, grad, grad / ctx.slope), None  # You divide by the slope. What arrives
+~           # is multiplied by it.
+
+
+def answer(x, slope):
+    return Gate.apply(x, slope)
+""",
     cases=_other_gates,
 )
 

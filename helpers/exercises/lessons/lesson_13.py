@@ -8,16 +8,23 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import run, slope
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import both, fails, like, right_in, shows, wrong_in
-from helpers.exercises.tensors import NO_TENSOR, NOT_A_TENSOR, SEVERAL, no_loss, readable
+from helpers.exercises.recognise import both, fails, like, right_in, shows
+from helpers.exercises.tensors import (
+    NO_TENSOR,
+    NOT_A_TENSOR,
+    SEVERAL,
+    afterwards,
+    no_loss,
+    noted,
+    readable,
+)
 
 # Bound here: a student may have put others in their place.
 _grad, _tensor = torch.autograd.grad, torch.tensor
@@ -334,7 +341,8 @@ BUILD = Exercise(
     known={
         "Your first gradient has no graph. Who records what backward computes?": lambda seen, _: (
             all(
-                is_a(seen[at], Failed) and "does not require grad" in str(seen[at]) for at in (0, 1)
+                isinstance(seen[at], Failed) and "does not require grad" in str(seen[at])
+                for at in (0, 1)
             )
         ),
         "The gradient of a linear function does not depend on `x`, and this one has no graph at all."
@@ -372,8 +380,9 @@ def _smooth_case(seed: int, points: list) -> Callable:
     """Return a model with weights that follow from a seed, and some points."""
     code = f"""torch.manual_seed({seed})
 model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+model(torch.ones(2)).backward()
 points = torch.tensor({points})"""
-    return made_by(code, "model", "points")
+    return made_by(code, "model", "points", then=noted)
 
 
 _SMOOTH = (
@@ -393,23 +402,14 @@ _NO_GRAPH, _TOUCHED = "no gradient", "changed"
 
 
 def _smooth_seen(returned: object, model: nn.Module, points: torch.Tensor) -> list[object]:
+    touched = afterwards()
     weights = [model[0].weight, model[2].weight]
-    touched = points.requires_grad or any(tensor.grad is not None for tensor in model.parameters())
-    touched = touched or not all(weight.requires_grad for weight in weights)
     gradient = no_loss(returned)
     if not gradient:
         sent = guarded(lambda: [readable(tensor) for tensor in _grad(returned, weights)])
-        gradient = _NO_GRAPH if is_a(sent, Failed) else sent
-    return [readable(returned), gradient, _TOUCHED if touched else "as before"]
+        gradient = _NO_GRAPH if isinstance(sent, Failed) else sent
+    return [readable(returned), gradient, touched]
 
-
-_PENALTY = """
-def answer(model, points):
-    points = points.detach().clone().requires_grad_()
-    score = model(points)
-    (slope,) = torch.autograd.grad(score.sum(), points, create_graph=True)
-    return slope.square().sum(1).mean()
-"""
 
 CASE = Exercise(
     id="13.6",
@@ -424,30 +424,33 @@ CASE = Exercise(
         NO_TENSOR: shows(NOT_A_TENSOR),
         "You return several numbers, one for each point or coordinate. The penalty is a single"
         " number.": shows(SEVERAL),
-        "Your function leaves a trace: `points` require grad now, or a weight has a `.grad` or no"
-        " longer requires grad. Work on a copy of the points, and ask with"
+        "Your function leaves a trace. The points, the weights, their flags and each `.grad` should be"
+        " what they were before. Work on a copy of the points, and ask with"
         " `torch.autograd.grad`.": shows(_TOUCHED),
         "Your penalty sends no gradient to the weights. Either the slope was computed without a"
         " record of how, or something cut it off afterwards.": shows(_NO_GRAPH),
-        "That is the mean of all squared numbers. Of each point take the sum over both coordinates,"
-        " and the mean over the points"
-        " only.": like(_PENALTY.replace("square().sum(1).mean()", "square().mean()")),
-        "That is the sum over all points, not the mean.": like(
-            _PENALTY.replace("square().sum(1).mean()", "square().sum()")
-        ),
-        "You asked for the slope of the mean score. So the slope of each point came out divided by"
-        " the number of points.": like(_PENALTY.replace("score.sum()", "score.mean()")),
-        "That is the length of each slope. The penalty takes its square.": like(
-            _PENALTY.replace("square().sum(1).mean()", "norm(dim=1).mean()")
-        ),
-        "The penalty is right, and what it sends to the weights is not. Did some part of it leave"
-        " the graph?": both(right_in(0), wrong_in(1)),
     },
     hints=(
         "Which keyword of `torch.autograd.grad` records what backward computes?",
         "A copy of the points that requires grad, `create_graph=True`, then `slope.square().sum(1).mean()`.",
     ),
-    solution=_PENALTY,
+    reference="""
+def answer(model, points):
+    points = points.detach().clone().requires_grad_()
+    score = model(points)  # each point is scored by the model itself, with the weights as they are
+    (slope,) = torch.autograd.grad(score.sum(), points, create_graph=True)  # the slope needs a graph
+~   (slope,) = torch.autograd.grad(score.mean(), points, create_graph=True)  # You asked for the slope
+~       # of the mean score. So the slope of each point came out divided by the number of points.
+    return slope.square().sum(1).mean()  # sum the squares of each point, then take the mean over the points
+~   return slope.square().mean()  # That is the mean of all squared numbers. Of each point take the sum
+~       # over both coordinates, and the mean over the points only.
+~   return slope.square().sum()  # That is the sum over all points, not the mean.
+~   return slope.norm(dim=1).mean()  # That is the length of each slope. The penalty takes its square.
+~   return (slope.detach() * slope).sum(1).mean()  # The penalty is right, but what it sends to the
+~       # weights isn't. Did some part of it leave the graph?
+~   return slope.square().sum(0).mean()  # You summed over the points and took the mean over the
+~       # coordinates. It's the other way round: a penalty for each point, and then their mean.
+""",
     cases=_other_smooth,
 )
 

@@ -12,16 +12,15 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import each_has, fails, like, shows, wrong_in
+from helpers.exercises.reading import as_tuple, same
+from helpers.exercises.recognise import shows, wrong_in
 from helpers.exercises.tensors import NO_TENSOR, NOT_A_TENSOR, SEVERAL, leaf, no_loss, readable
-from helpers.exercises.values import as_tuple
 
 # Bound here: a student may have put others in their place.
 _grad, _tensor, _full = torch.autograd.grad, torch.tensor, torch.full_like
@@ -277,14 +276,15 @@ def _guarded_model(sizes: str, bad: dict[str, str], frozen: str = "", stale: str
             parameters[frozen].requires_grad_(False)
         if stale:
             parameters[stale].grad = _full(parameters[stale], float("nan"))
-        reported = []
+        reported, others = [], []
 
         def report(name: str) -> object:
             reported.append(name)
-            known = is_a(name, str) and name in parameters
+            known = isinstance(name, str) and name in parameters
             return torch.zeros_like(parameters[name]) if stale and known else None
 
-        model.told = partial(_gather, model, reported, bad)
+        parameters["0.bias"].register_hook(lambda gradient: others.append(1))
+        model.told = partial(_gather, model, reported, bad, others, _modes(model))
         return model, report
 
     return make
@@ -292,7 +292,7 @@ def _guarded_model(sizes: str, bad: dict[str, str], frozen: str = "", stale: str
 
 def _send(model: nn.Module, values: dict[str, float]) -> None:
     """Send each parameter a gradient that holds one number, 2.0 where none is named; what is not finite
-    is in one place of it alone.
+    is in one place of it, and of a weight in its last two.
     """
     total = 0
     for name, parameter in model.named_parameters():
@@ -300,32 +300,45 @@ def _send(model: nn.Module, values: dict[str, float]) -> None:
             continue
         value = values.get(name, 2.0)
         sent = _full(parameter, value if isfinite(value) else 2.0)
-        sent.view(-1)[0] = value
+        sent.view(-1)[-parameter.dim() :] = value
         total = total + (parameter * sent).sum()
     total.backward()
 
 
-def _gather(model: nn.Module, reported: list, bad: dict[str, str], stop: Callable) -> list[object]:
+def _modes(model: nn.Module) -> list[bool]:
+    modes = [module.training for module in model.modules()]
+    return modes + [parameter.requires_grad for parameter in model.parameters()]
+
+
+def _grads(model: nn.Module) -> tuple:
+    return tuple(readable(parameter.grad) for parameter in model.parameters())
+
+
+def _gather(
+    model: nn.Module, reported: list, bad: dict, others: list, modes: list, stop: Callable
+) -> list[object]:
     seen = []
     values = {name: _BAD[kind] for name, kind in bad.items()}
-    for sent in ({"0.bias": 2e38}, values):  # all elements are finite, and their sum is not
+    for sent in ({"0.bias": 2e38}, values, values):  # first all are finite, and their sum is not
         reported.clear()
         failed = guarded(_send, model, sent)
         seen.append(sorted(map(str, reported)) if failed is None else f"{_STOPPED} {failed}")
-    gradients = [readable(parameter.grad) for parameter in model.parameters()]
+    gradients = _grads(model)
     stop()
+    kept = same(_grads(model), gradients) and _modes(model) == modes
     reported.clear()
+    others.clear()
     guarded(_send, model, values)
-    left = 0
+    left = -1  # the hook that was there before
     for parameter in model.parameters():
         for hooks in (parameter._backward_hooks, parameter._post_accumulate_grad_hooks):
             left += len(hooks or ())
-    return [*seen, gradients, len(reported), left]
+    return [*seen, gradients, len(reported), left, "as it was" if kept and others else "changed"]
 
 
 def _reports(returned: object, model: nn.Module, report: Callable) -> list[object]:
     if not callable(returned):
-        return [_NO_STOP, [], [], 0, 0]
+        return [_NO_STOP, [], [], [], 0, 0, ""]
     return model.told(returned)
 
 
@@ -333,8 +346,8 @@ _STOPPED = "backward raised"
 
 
 def _hook_failed(seen: tuple, right: tuple) -> bool:
-    told = [part for case in seen if is_a(case, tuple) for part in case[:2]]
-    return any(is_a(part, str) and part.startswith(_STOPPED) for part in told)
+    told = [part for case in seen if isinstance(case, tuple) for part in case[:2]]
+    return any(isinstance(part, str) and part.startswith(_STOPPED) for part in told)
 
 
 def _one_name(seen: tuple, right: tuple) -> bool:
@@ -362,33 +375,6 @@ def _other_guarded(random: Random) -> tuple:
     )
 
 
-_GUARD = """
-def answer(model, report):
-    def watch(name):
-        def hook({given}):
-            if not {test}:
-                report({name})
-        return hook
-
-    handles = []
-    for name, one in model.named_parameters():
-        if one.requires_grad:
-            handles.append(one.{register}(watch(name)))
-
-    def stop():
-        for handle in handles:
-            handle.remove()
-
-    return stop
-"""
-_guard = partial(  # right but for the lines that are given
-    _GUARD.format,
-    given="gradient",
-    test="gradient.isfinite().all()",
-    name="name",
-    register="register_hook",
-)
-
 GUARD = Exercise(
     id="14.5",
     reader=function(
@@ -397,9 +383,11 @@ GUARD = Exercise(
         promises=(
             "reports where all is finite",
             "reports where it is not",
+            "reports of the same once more",
             "the gradients",
             "reports after `stop()`",
-            "hooks that are left",
+            "hooks of yours that are left",
+            "the model and hooks of others",
         ),
     ),
     right="It names what is not finite, touches nothing, and leaves without a trace. Keep it for your own models.",
@@ -407,43 +395,61 @@ GUARD = Exercise(
     known={
         "Your function returns nothing that can be called. Let it return a function that takes the"
         " hooks off again.": shows(_NO_STOP),
-        "A parameter that is frozen takes no hook: torch refuses. Pass over those that do not"
-        " require grad.": (fails("doesn't require gradient")),
         "Backward stopped with an error, which the case below shows. Does your hook raise"
         " it?": _hook_failed,
         "Each report has the name of the last parameter. Your function looks the name up when it"
         " runs, and the loop has ended by then. Give each hook a name of its own, as in `lambda g,"
         " name=name: …`.": _one_name,
-        "An infinity is not reported. `isnan` sees only one of the two.": like(
-            _guard(test="gradient.isnan().any()").replace("if not gradient", "if gradient"), 0, 1
-        ),
-        "A NaN that was in `.grad` before is reported as well. Your hook looks at the sum. Which"
-        " hook sees what this one call brings?": like(
-            _guard(
-                given="one",
-                test="one.grad.isfinite().all()",
-                register="register_post_accumulate_grad_hook",
-            ),
-            0,
-            1,
-        ),
-        "You look at a sum or a norm. Of large numbers it may be infinite, though each of them is"
-        " finite.": like(_guard(test="gradient.sum().isfinite()"), 0),
-        "After `stop()` hooks are left. Each registration returns a handle: keep them all, and call"
-        " `remove()` on each.": wrong_in(4),
-        "Something is reported although every gradient is finite.": wrong_in(0),
         "The gradients aren't what they'd be without your guard. A hook that only looks returns"
         " nothing, not even what `report` returns. And it leaves `.grad` and every flag"
-        " alone.": wrong_in(2),
-        "Nothing is reported at all. Is the hook on the parameters, and does it look at each number"
-        " of the gradient that it is given?": each_has(1, ()),
+        " alone.": wrong_in(3),
     },
     hints=(
         "Which hook is given the gradient of one call, before it is added to `.grad`? Which parameters can have one?",
         "`handle = one.register_hook(…)`, for each `name, one` of `model.named_parameters()` that"
         " requires grad. Ask `gradient.isfinite().all()`. Collect the handles.",
     ),
-    solution=_guard(),
+    reference="""
+def answer(model, report):
+    def watch(name):
+        def hook(gradient):
+            if not gradient.isfinite().all():  # each number counts, and an infinity as well as a NaN
+~           if gradient.isnan().any():  # An infinity is not reported. `isnan` sees only one of the two.
+~           if gradient.isinf().any():  # A NaN is not reported. `isinf` sees only one of the two.
+~           if not gradient.sum().isfinite():  # You look at a sum or a norm. Of large numbers it may be
+~               # infinite, though each of them is finite.
+~           if not gradient.isfinite().any():  # You don't look at every number of a gradient. One that isn't
+~               # finite is enough, wherever it stands.
+~           for number in gradient.flatten()[~gradient.isfinite().flatten()]:  # You report once for each bad
+~               # element. One report for a gradient is enough.
+~           if not gradient.isfinite().all() and not vars(hook).setdefault(name, False) and not vars(hook).update({name: True}):
+~               # Only the first bad gradient of a parameter is reported. It's wanted whenever one comes.
+                report(name)
+        return hook
+
+    handles = []
+    for name, one in model.named_parameters():
+~   for name, one in ():  # Nothing is reported at all. Is the hook on the parameters?
+        if one.requires_grad:  # a parameter that is frozen takes no hook
+            handles.append(one.register_hook(watch(name)))
+~           handles.append(one.register_post_accumulate_grad_hook(lambda one, see=watch(name): see(one.grad)))
+~               # A NaN that was in `.grad` before is reported as well. Your hook looks at the sum. Which hook
+~               # sees what this one call brings?
+
+    def stop():
+~       nonlocal report; report = print; return  # Your hooks fall silent, but they're still there. Each
+~           # registration returns a handle: keep them all, and call `remove()` on each.
+        for handle in handles:
+            handle.remove()  # after `stop()` no hook of yours may be left
+~           handle.remove(); model.zero_grad()  # `stop()` does more than to take its hooks off: it empties
+~               # `.grad`, which is not yours.
+~           handles[-1].remove()  # After `stop()` hooks are left. Each registration returns a handle: keep
+~               # them all, and call `remove()` on each.
+~           [one._backward_hooks.clear() for one in model.parameters() if one._backward_hooks]  # `stop()`
+~               # takes off the hooks of others, too. Keep your handles, and call `remove()` on each.
+
+    return stop
+""",
     cases=_other_guarded,
 )
 
@@ -462,7 +468,7 @@ def _loss_seen(returned: object, logits: torch.Tensor, moon: torch.Tensor) -> li
     gradient = no_loss(returned)
     if not gradient:
         sent = guarded(lambda: readable(_grad(returned, logits)[0].flatten()))
-        gradient = "none" if is_a(sent, Failed) else sent
+        gradient = "none" if isinstance(sent, Failed) else sent
     return [readable(returned), gradient]
 
 
@@ -470,9 +476,9 @@ def _not_finite(part: int) -> Callable[[tuple, tuple], bool]:
     def is_seen(seen: tuple, right: tuple) -> bool:
         values = []
         for case in seen:
-            if is_a(case, tuple):
+            if isinstance(case, tuple):
                 values += as_tuple(case[part])
-        return any(is_a(value, float) and not isfinite(value) for value in values)
+        return any(isinstance(value, float) and not isfinite(value) for value in values)
 
     return is_seen
 
@@ -494,21 +500,6 @@ def _other_sure(random: Random) -> tuple:
     )
 
 
-_BOOK = """
-def answer(logits, moon):
-    p = {p}
-    return -(moon * {yes}.log() + (1 - moon) * {no}.log()).{end}()
-"""
-_book = partial(  # right but for the lines that are given
-    _BOOK.format,
-    p="logits.sigmoid()",
-    yes="p",
-    no="(1 - p)",
-    end="mean",
-)
-
-_STABLE = "torch.nn.functional.binary_cross_entropy_with_logits"
-
 STABLE = Exercise(
     id="14.6",
     reader=function(*_SURE, observe=_loss_seen, parts=("the loss", "the gradient of the logits")),
@@ -520,41 +511,48 @@ STABLE = Exercise(
         "You return one number for each point. The loss of the first page is their mean.": shows(
             SEVERAL
         ),
-        "No gradient reaches the logits. Compute the loss from them with operations that are"
-        " recorded.": shows("none"),
-        "Finite, but a point that is surely wrong gets no gradient: outside of its bounds, the"
-        " slope of `clamp` is 0. Such a point would never be"
-        " learnt.": like(_book(p="logits.sigmoid().clamp(1e-7, 1 - 1e-7)")),
-        "Finite, but the numbers are not those of the first page any more. What you add inside of a"
-        " logarithm caps the loss of a point that is surely"
-        " wrong.": like(_book(yes="(p + 1e-8)", no="(1 - p + 1e-8)")),
-        "You take the sigmoid twice. The function with `with_logits` in its name has one"
-        " inside.": like(
-            f"def answer(logits, moon):\n    return {_STABLE}(logits.sigmoid(), moon)"
-        ),
-        "This is the sum over the points. The loss of the first page is their mean.": like(
-            f"def answer(logits, moon):\n    return {_STABLE}(logits, moon, reduction='sum')"
-        ),
-        "`binary_cross_entropy` of a sigmoid stays finite, but it caps the loss at 100, and a point"
-        " that is surely wrong gets no gradient. Is there a function that takes the logits"
-        " themselves?": like(
-            "def answer(logits, moon):\n    return"
-            " torch.nn.functional.binary_cross_entropy(logits.sigmoid(), moon)"
-        ),
         "The loss is still NaN or infinite for some logits. A logarithm of 0 is −∞, and `exp` of a"
         " large number is ∞, whatever you do with it afterwards.": _not_finite(0),
-        "The loss is finite, and its gradient is not. You took care of the result. The logarithm"
+        "The loss is finite, but its gradient isn't. You took care of the result. The logarithm"
         " itself still gets a 0.": _not_finite(1),
-        "The loss is another number than that of the first page.": wrong_in(0),
     },
     hints=(
         "For which logit is the sigmoid exactly 1 in a float? Then `(1 - p).log()` is −∞.",
         "`nn.functional.logsigmoid(z)` is the logarithm of the sigmoid, without the rounding. And 1 − sigmoid(z) is"
         " sigmoid(−z). There is also a loss that does it all: its name ends in `with_logits`.",
     ),
-    solution=f"""
+    reference="""
 def answer(logits, moon):
-    return {_STABLE}(logits, moon)
+    return torch.nn.functional.binary_cross_entropy_with_logits(logits, moon)
+~   p = logits.sigmoid().clamp(1e-7, 1 - 1e-7)
+~   return -(moon * p.log() + (1 - moon) * (1 - p).log()).mean()  # Finite, but a point that is surely
+~       # wrong gets no gradient: outside of its bounds, the slope of `clamp` is 0. Such a point would
+~       # never be learnt.
+~   p = logits.clamp(-15, 15).sigmoid()
+~   return -(moon * p.log() + (1 - moon) * (1 - p).log()).mean()  # Finite, but a point that is surely
+~       # wrong gets no gradient: outside of its bounds, the slope of `clamp` is 0. Such a point would
+~       # never be learnt.
+~   p = logits.sigmoid()
+~   return -(moon * (p + 1e-8).log() + (1 - moon) * (1 - p + 1e-8).log()).mean()  # Finite, but the numbers
+~       # are not those of the first page any more. What you add inside of a logarithm caps the loss of a
+~       # point that is surely wrong.
+~   p = logits.sigmoid()
+~   return -(moon * (p + 1e-7).log() + (1 - moon) * (1 - p + 1e-7).log()).mean()  # Finite, but the numbers
+~       # are not those of the first page any more. What you add inside of a logarithm caps the loss of a
+~       # point that is surely wrong.
+~   return torch.nn.functional.binary_cross_entropy_with_logits(logits.sigmoid(), moon)  # You take the
+~       # sigmoid twice. The function with `with_logits` in its name has one inside.
+~   return torch.nn.functional.binary_cross_entropy_with_logits(logits, moon, reduction="sum")  # This is
+~       # the sum over the points. The loss of the first page is their mean.
+~   return torch.nn.functional.binary_cross_entropy_with_logits(moon, logits)  # You passed the moons where
+~       # the logits belong. The logits come first.
+~   return torch.nn.functional.binary_cross_entropy_with_logits(logits.detach(), moon)  # No gradient
+~       # reaches the logits. Compute the loss from them with operations that are recorded.
+~   return torch.nn.functional.binary_cross_entropy(logits.sigmoid(), moon)  # `binary_cross_entropy` of a
+~       # sigmoid stays finite, but it caps the loss at 100, and a point that is surely wrong gets no
+~       # gradient. Is there a function that takes the logits themselves?
+~   return (logits.sigmoid() - moon).square().mean()  # This is the mean squared error, another loss than
+~       # that of the first page.
 """,
     cases=_other_sure,
 )

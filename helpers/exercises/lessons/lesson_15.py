@@ -10,16 +10,15 @@ import torch
 from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
 
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.reading import same
 from helpers.exercises.recognise import each_has, like, shows, wrong_in
 from helpers.exercises.tensors import readable
-from helpers.exercises.values import same
 
 # Bound here: a student may have put others in their place.
 _seed = torch.manual_seed
@@ -233,10 +232,10 @@ _ERROR = "an error"
 
 def _ran(returned: tuple, layers: nn.Sequential, x: torch.Tensor, size: int) -> list[object]:
     result, kept = returned
-    if not is_a(result, torch.Tensor):
+    if not isinstance(result, torch.Tensor):
         return ["no tensor", "none", len(kept), "none"]
     gradients = guarded(_gradients, result, [*layers.parameters(), x])
-    *weights, data = [_ERROR, _ERROR] if is_a(gradients, Failed) else gradients
+    *weights, data = [_ERROR, _ERROR] if isinstance(gradients, Failed) else gradients
     return [readable(result), weights, len(kept), data]
 
 
@@ -454,13 +453,13 @@ def _loss(
     returned: tuple, body: nn.Module, head: nn.Module, x: torch.Tensor, y: torch.Tensor
 ) -> list[object]:
     result, kept = returned
-    if not is_a(result, torch.Tensor):
+    if not isinstance(result, torch.Tensor):
         return ["no tensor", "none", "nothing kept"]
     gradients = guarded(_gradients, result, [*body.parameters(), *head.parameters()])
     inside = "the body is computed again"
     if _keeps_inside(kept, body, x):
         inside = "the body's results are kept"
-    return [readable(result), _ERROR if is_a(gradients, Failed) else gradients, inside]
+    return [readable(result), _ERROR if isinstance(gradients, Failed) else gradients, inside]
 
 
 _CASE = """

@@ -8,10 +8,9 @@ from types import BuiltinFunctionType
 
 import torch
 
-from autograd_graphs.untrusted.plain import NotRead, is_a, plain
-from helpers.exercises.readers import Reader, chosen
+from autograd_graphs.plain_values import NotRead, plain
+from helpers.exercises.reading import Reader, chosen, items, listed, read_word
 from helpers.exercises.slips import parts
-from helpers.exercises.values import items, listed, word
 
 LEAF, SAVED = "a leaf", "what was saved"
 _ALL = frozenset({"exp", "mul", "add"})
@@ -45,13 +44,13 @@ def _read(answer: object) -> frozenset:
 
 def _function_name(value: object) -> object:
     """Return the name of a function such as `torch.exp`; anything else as it is."""
-    return value.__name__ if is_a(value, BuiltinFunctionType) else value
+    return value.__name__ if isinstance(value, BuiltinFunctionType) else value
 
 
 def _text(value: object) -> str:
     if value is None:
         return "none"
-    if not is_a(value, str):
+    if not isinstance(value, str):
         raise NotRead("it holds something that is no name of an operation")
     return _OBJECT.sub(r"\1", value).strip(" \t\n.:").casefold()
 
@@ -105,7 +104,7 @@ def _of_two(node: ast.BinOp) -> frozenset:
 
 
 def _word(text: str) -> frozenset:
-    name = word(text).rpartition(".")[2] or text.strip()
+    name = read_word(text).rpartition(".")[2] or text.strip()
     name = re.sub(r"(backward)?\d*$", "", name).strip("_") or name
     if name in _SILENT:
         return frozenset()

@@ -12,8 +12,7 @@ from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.guard import Failed, guarded
 
 _DATA = torch.Tensor.data
 _BETWEEN = ("torch._dynamo", "torch.overrides", "torch.utils._python_dispatch")  # before our code
@@ -85,7 +84,7 @@ def watched(run: Callable[[], object]) -> Seen:
         with calls, _Operations(seen, calls):
             run()
 
-    seen.ended = not is_a(guarded(under_watch), Failed)
+    seen.ended = not isinstance(guarded(under_watch), Failed)
     return seen
 
 

@@ -1,1 +1,0 @@
-"""Read other people's values and run their code safely."""
