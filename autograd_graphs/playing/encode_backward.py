@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import partial
 from itertools import chain
 
 from autograd_graphs.data import Gradient, Span
@@ -59,7 +58,7 @@ class Encoder:
             "start": film.start,
             "trouble": film.trouble,
             "program": list(map(source, film.program)),
-            "remarks": [visible(text, LONGEST) for text in film.remarks],
+            "remarks": list(map(visible_sentence, film.remarks)),
             "moments": list(map(self.moment, film.moments)),
             "scenes": list(map(self.scene, film.scenes)),
             "roles": self.roles.things,  # last: what stands above has put things in
@@ -67,7 +66,7 @@ class Encoder:
             "tensors": list(map(tensor, self.tensors.things)),
         }
 
-    def line_nr(self, text: str) -> int:
+    def line_number(self, text: str) -> int:
         return self.lines(shown(text))
 
     def what(self, what: What) -> str | int | None:
@@ -77,17 +76,17 @@ class Encoder:
         if moment is None:
             return 0
         record = {
-            "title": self.line_nr(moment.title),
-            "kind": moment.kind and self.line_nr(moment.kind),
-            "say": self.line_nr(moment.sentence),
-            "ask": moment.question and self.line_nr(moment.question),
+            "title": self.line_number(moment.title),
+            "kind": moment.kind and self.line_number(moment.kind),
+            "say": self.line_number(moment.sentence),
+            "ask": moment.question and self.line_number(moment.question),
             "rows": [list(map(self.cell, row)) for row in moment.rows],
             "choices": list(moment.choices),
             "formulas": [
-                [self.line_nr(name), self.line_nr(rule)] for name, rule in moment.formulas
+                [self.line_number(name), self.line_number(rule)] for name, rule in moment.formulas
             ],
             "way": moment.whole_way,
-            "bars": [[name, rounded(size)] for name, size in moment.bars],
+            "bars": list(map(bar, moment.bars)),
             "bytes": moment.bytes_held,
             "mark": columns(moment.span, self.program),
             "health": moment.health,
@@ -97,7 +96,7 @@ class Encoder:
 
     def cell(self, cell: Cell) -> list:
         """Return one piece of an equation: [role, what, words], and 1 where it may be asked."""
-        piece = [cell.role, self.what(cell.what), self.line_nr(cell.caption)]
+        piece = [cell.role, self.what(cell.what), self.line_number(cell.caption)]
         return [*piece, 1] if cell.is_asked else piece
 
     def scene(self, scene: Scene) -> dict:
@@ -196,8 +195,11 @@ def turn_data(turn: Turn) -> list:
 
 def shown(text: str) -> str:
     """Return a text in which nothing is hidden; its lines stay lines."""
-    lines = text.split("\n")
-    return "\n".join(map(partial(visible, limit=LONGEST), lines))
+    return "\n".join(map(visible_sentence, text.split("\n")))
+
+
+def visible_sentence(text: str) -> str:
+    return visible(text, LONGEST)
 
 
 def flat(groups: Iterable[Iterable]) -> list:
@@ -230,9 +232,12 @@ def columns(span: Span | None, program: Sequence[str]) -> list | None:
     return places
 
 
-def rounded(value: float) -> float:
-    """Return a norm to four digits, as JSON can hold it."""
-    return float(f"{value:.4g}") if math.isfinite(value) else 0
+def bar(named: tuple[str, float]) -> list:
+    """Return the name of a bar and a norm to four digits, as JSON can hold it."""
+    name, size = named
+    if not math.isfinite(size):
+        return [name, 0]
+    return [name, float(f"{size:.4g}")]
 
 
 def tensor(gradient: Gradient) -> list:

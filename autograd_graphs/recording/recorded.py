@@ -56,6 +56,7 @@ def _forget(key: int, gone: weakref.ref[Any]) -> None:
 
 
 def known_of(root: Any) -> Known | None:
+    """Return what is kept of a root; None where its id was that of another, which is gone."""
     known = _TRACES.get(id(root))
     if known is None or known.root() is not root:
         return None

@@ -11,7 +11,7 @@ from autograd_graphs.data import Graph
 from autograd_graphs.drawing.diagram import for_slide
 from autograd_graphs.drawing.display_list import SHAPES, Drawing, Mark, geometry
 from autograd_graphs.playing.stylesheet import css_class
-from autograd_graphs.stored import GRAPH, read
+from autograd_graphs.stored import GRAPH, graph_from
 
 ROOM = 1136, 470  # px of a slide's body
 FORMS = (True, False), (False, False), (True, True), (False, True)  # lying, with short cards
@@ -38,7 +38,7 @@ def graph_of(outputs: Sequence[NotebookNode]) -> Graph | None:
 def stored(text: str) -> Graph | None:
     """Return the graph in a text, None for one without nodes, or for what is no graph."""
     try:
-        graph = read(text)
+        graph = graph_from(text)
     except ValueError:
         return None
     return graph if graph.nodes else None
