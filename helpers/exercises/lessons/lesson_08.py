@@ -466,7 +466,7 @@ def _pair(layers: str, new: float, old: float, decay: float, half: bool = False)
                 tensor.fill_(value)
         held = list(average.parameters())  # so that no id comes again
         average.given = _identities(average), [weight.dtype for weight in held], held
-        model.given = _numbers(model)
+        model.given = _numbers(model), model.training
         return average, model, decay
 
     return case
@@ -474,6 +474,16 @@ def _pair(layers: str, new: float, old: float, decay: float, half: bool = False)
 
 def _identities(module: nn.Module) -> list[tuple[int, int, bool]]:
     return [(id(weight), weight.data_ptr(), weight.requires_grad) for weight in module.parameters()]
+
+
+def _noting_the_mode(answer: Callable) -> Callable:
+    """Let a model know the grad mode that a function leaves."""
+
+    def run(average: nn.Module, model: nn.Module, decay: float) -> None:
+        answer(average, model, decay)
+        model.is_grad_on_after = _is_grad_enabled()
+
+    return run
 
 
 def _averaged(returned: object, average: nn.Module, model: nn.Module, decay: float) -> list[object]:
@@ -484,7 +494,8 @@ def _averaged(returned: object, average: nn.Module, model: nn.Module, decay: flo
         [readable(tensor) for tensor in weights],
         [readable(tensor) for tensor in average.buffers()],
         "the same, with their flags" if is_same else "others, or with other flags",
-        "as it was" if same(_numbers(model), model.given) else "changed",
+        "as it was" if same((_numbers(model), model.training), model.given) else "changed",
+        "on" if model.is_grad_on_after else "off",
     ]
 
 
@@ -525,7 +536,9 @@ AVERAGE = Exercise(
             "its buffers",
             "its parameters are",
             "the model afterwards",
+            "grad mode afterwards",
         ),
+        around=_noting_the_mode,
     ),
     right="That is an exponential moving average. Call it after each step, and validate with the average.",
     principle="write into the tensors of the average, once into each, and record nothing.",
@@ -538,6 +551,8 @@ AVERAGE = Exercise(
         "You changed the model. It goes on learning, and only the average follows it.": shows(
             "changed"
         ),
+        "Grad mode is still off when your function is over, so the next step is not recorded. A"
+        " `with` block ends by itself.": shows("off"),
         "You swapped the shares. `decay` is the share of what the average held before.": like(
             _MIXED.format(of_old="1 - decay", of_new="decay"), 0
         ),
