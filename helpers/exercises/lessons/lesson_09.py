@@ -422,7 +422,9 @@ def _tensors(model: nn.Module) -> list[torch.Tensor]:
 
 
 def _writes(factor: int) -> tuple:
-    """Return cases: a counted write, an uncounted one, buffers, another tensor, a NaN, a layer used twice, none."""
+    """Return cases: a counted write, an uncounted one, buffers, another tensor, a NaN, a layer used twice,
+    two numbers that change places, none.
+    """
     layer = "model = nn.Linear(2, 1)\nnn.init.ones_(model.weight)\n"
     twice = "one = nn.Linear(1, 1)\nmodel = nn.Sequential(one, nn.Tanh(), one)\n"
     codes = (
@@ -434,6 +436,8 @@ def _writes(factor: int) -> tuple:
         layer.replace("ones_(model.weight)", "constant_(model.weight, float('nan'))")
         + f"run = lambda: model(torch.ones({factor}, 2))",
         twice + f"run = lambda: one.weight.data.add_({factor}.0)",
+        f"model = nn.PReLU(2)\nmodel.weight.data = torch.tensor([1.0, {factor}.0])\n"
+        "run = lambda: model.weight.data.copy_(model.weight.flip(0))",
         "model = nn.Sequential()\nrun = lambda: None",
     )
     return tuple(made_by(code, "run", "model", then=_watched) for code in codes)
