@@ -450,6 +450,7 @@ _LOSSES = (
     _MLP + "loss = torch.tensor(model(x).sum().item())",
     _MLP + "h = model(x).half().sum()\nfor _ in range(40): h = h + h / @\nloss = h",
     "model = nn.Linear(2, @)\nh = model(torch.ones(1, 2)).sum()\nfor _ in range(3_000): h = h + 1\nloss = h",
+    _MLP + "loss = (model(x) * 0).sum()",  # a gradient of zeros is one, too
 )
 
 
