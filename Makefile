@@ -83,7 +83,7 @@ check: $(DEV)  ## one lesson: lint, rules, exercises, claims, every output (N=03
 	@$(PYTEST) -q -n 2 --dist load -k "$(N)" $(wildcard tests/test_said_$(N).py) tests/test_notebooks.py tests/test_exercises.py
 	@$(PYTEST) -q $(PATCH) $(NBVAL) $(NOTEBOOKS)
 
-thorough: $(DEV)  ## what make test leaves out: stress, sandboxes, other versions, hostile input, the rest of the lessons in a browser
+thorough: $(DEV)  ## what make test leaves out: stress, sandboxes, other versions, the rest of the lessons in a browser
 	@$(MAKE) --no-print-directory --keep-going $(if $(filter true,$(CI)),browser-ready sandbox-ready) unit ONLY="thorough"
 
 unit: $(DEV) $(GRADING)  ## the tests in tests/ (ONLY="browser" for those with one mark)

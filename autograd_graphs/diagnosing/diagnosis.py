@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+import torch
+
 from autograd_graphs.answer_card import Card, rows, show, strip_marks
 from autograd_graphs.diagnosing.catalogue import SAID, Cause, Symptom, book
 from autograd_graphs.diagnosing.causes import found_in
@@ -33,7 +35,7 @@ from autograd_graphs.diagnosing.sources import cells_in
 from autograd_graphs.diagnosing.step_check import examined
 from autograd_graphs.diagnosing.warnings_heard import Heard, last_warning, listen
 from autograd_graphs.looking.refusals import is_plain_words
-from autograd_graphs.looking.torch_private import is_module, quietly
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import caller, is_ipythons, named
 from autograd_graphs.plain_values import describe
 from autograd_graphs.text import first_sentence, fold
@@ -59,7 +61,7 @@ def diagnose(
         listen()
         if rerun:
             card = _watched(error)
-        elif loss is not None or optimizer is not None or is_module(error):
+        elif loss is not None or optimizer is not None or isinstance(error, torch.nn.Module):
             card = _checked(error, loss, optimizer)
         else:
             card = _diagnosed(error)
@@ -85,6 +87,8 @@ def _checked(model: object, loss: object, optimizer: object) -> Card:
     lines += figures
     if loss is None:
         lines.append(SAID["no_loss"])
+    if optimizer is not None and not findings:
+        lines.append(SAID["rounds"])
     return _card(look, word, "", lines)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import is_module, is_tensor
 from autograd_graphs.looking.variable_names import named
 from autograd_graphs.text import visible
 
@@ -25,7 +24,7 @@ def reached(spaces: Iterable[dict[str, Any]]) -> Iterator[tuple[str, torch.Tenso
     for count, (name, thing, depth) in enumerate(waiting):  # the list grows as we go
         if count > MOST:
             return
-        if is_tensor(thing):
+        if torch.is_tensor(thing):
             yield visible(name), thing
         elif id(thing) not in seen and depth < DEEPEST:
             seen.add(id(thing))
@@ -41,7 +40,7 @@ def parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
         for key, entry in list(pairs)[:MOST_ENTRIES]:
             if type(key) in (str, int):
                 yield f"{name}[{key!r}]", entry
-    elif is_module(thing):
+    elif isinstance(thing, torch.nn.Module):
         for inner, part in inside(thing):
             yield spelt(name, inner), part
     elif is_plain_object(thing):

@@ -19,15 +19,7 @@ import torch
 
 from autograd_graphs.answer_card import code, listed
 from autograd_graphs.diagnosing.catalogue import CUTS, SAID
-from autograd_graphs.diagnosing.dataflow import (
-    Event,
-    Scope,
-    Values,
-    ids_of,
-    nodes_in,
-    placed,
-    set_by,
-)
+from autograd_graphs.diagnosing.dataflow import Event, Scope, Values, placed
 from autograd_graphs.diagnosing.facts import (
     Finding,
     Spot,
@@ -35,15 +27,15 @@ from autograd_graphs.diagnosing.facts import (
     calls_of,
     each,
     finding,
-    head,
     lines_with,
     made_line,
-    names_in,
     places,
     quoted,
     texts_of,
 )
-from autograd_graphs.diagnosing.failed_backward import (
+from autograd_graphs.diagnosing.graph_nodes import (
+    is_mean,
+    kind_of,
     leaves_of,
     met_nodes,
     pairs_in,
@@ -51,27 +43,20 @@ from autograd_graphs.diagnosing.failed_backward import (
     walk_from,
 )
 from autograd_graphs.diagnosing.hidden_hooks import Alive
-from autograd_graphs.diagnosing.loop_source import in_rounds
-from autograd_graphs.diagnosing.nans import dangerous, first_name, kind_of, nan_finding
+from autograd_graphs.diagnosing.live_names import ids_of
+from autograd_graphs.diagnosing.nans import dangerous, first_name, nan_finding
 from autograd_graphs.diagnosing.reach import attributes, is_other_in_eval, parts, reached, spelt
+from autograd_graphs.diagnosing.syntax import head, names_in, nodes_in, set_by
+from autograd_graphs.looking.nodes import is_custom
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import (
-    is_custom,
-    is_module,
-    is_tensor,
-    of_node,
-    quietly,
-    read,
-    shape,
-)
+from autograd_graphs.looking.tensors import read, shape_of
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from autograd_graphs.text import in_one_line
 
 HUGE = 1e4  # a gradient whose norm is this many times that of its weight is told
 MOST_GRADIENTS = 50_000_000  # elements
-MEANS = {"Mean", "MseLoss", "L1Loss", "NllLoss", "SmoothL1Loss", "HuberLoss"}
-MEANS |= {"BinaryCrossEntropyWithLogits", "BinaryCrossEntropy"}
 OF_LOSS = {
     "Sub": {"Sub", "sub"},
     "L1Loss": {"l1_loss", "L1Loss"},
@@ -100,7 +85,7 @@ class Health:
 
     @cached_property
     def parameters(self) -> dict[str, torch.Tensor]:
-        if is_module(self.model):
+        if isinstance(self.model, torch.nn.Module):
             return {self.spelt(path): parameter for path, parameter in parameters(self.model)}
         named = {}
         for nr, tensor in enumerate(self.held):
@@ -156,7 +141,7 @@ class Health:
 
     @cached_property
     def walk(self) -> Walk:
-        return Walk([self.loss] if is_tensor(self.loss) else [])
+        return Walk([self.loss] if torch.is_tensor(self.loss) else [])
 
     @cached_property
     def nodes(self) -> list[Any]:
@@ -164,7 +149,7 @@ class Health:
 
     @cached_property
     def modules(self) -> list[tuple[str, torch.nn.Module]]:
-        return list(submodules(self.model)) if is_module(self.model) else []
+        return list(submodules(self.model)) if isinstance(self.model, torch.nn.Module) else []
 
     @cached_property
     def unreached(self) -> dict[str, torch.Tensor]:
@@ -269,7 +254,7 @@ def groups_of(optimizer: Any) -> list[dict[str, Any]]:
 
 
 def tensors_of(groups: list[dict[str, Any]]) -> list[torch.Tensor]:
-    return [thing for group in groups for thing in group["params"] if is_tensor(thing)]
+    return [thing for group in groups for thing in group["params"] if torch.is_tensor(thing)]
 
 
 def dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
@@ -295,7 +280,7 @@ def findings(health: Health) -> list[Finding]:
 
 def no_tensor(health: Health) -> Iterator[Finding]:
     """The loss is a number of Python's or NumPy's."""
-    if is_tensor(health.loss):
+    if torch.is_tensor(health.loss):
         return
     cuts = health.of("cut")
     why, remedy = "", "give diagnose the tensor before it became one"
@@ -309,7 +294,7 @@ def no_tensor(health: Health) -> Iterator[Finding]:
 
 def no_graph(health: Health) -> Iterator[Finding]:
     """The loss is a tensor that nothing leads back from."""
-    if not is_tensor(health.loss) or read(health.loss, "requires_grad"):
+    if not torch.is_tensor(health.loss) or read(health.loss, "requires_grad"):
         return
     name, cuts = health.loss_name, health.of("cut")
     if cuts:
@@ -337,7 +322,7 @@ def plain_attributes(health: Health) -> Iterator[Finding]:
             held: Iterable[tuple[str, Any]] = ()
             if type(thing) in (list, tuple, dict):
                 held = parts(name, thing)
-            if is_tensor(thing):
+            if torch.is_tensor(thing):
                 kind, made, held = "plain_tensor", "the result of an operation", [(name, thing)]
                 if read(thing, "grad_fn") is None:
                     made = "a plain tensor"
@@ -350,14 +335,16 @@ def plain_attributes(health: Health) -> Iterator[Finding]:
 
 def ends_of(tensor: torch.Tensor) -> set[int]:
     """Return the ids of the leaves at which the graph of a tensor ends, or of itself."""
-    return set(map(id, filter(is_tensor, walk_from([tensor]).met)))
+    return set(map(id, filter(torch.is_tensor, walk_from([tensor]).met)))
 
 
 def is_lost(thing: Any, own: set[int]) -> bool:
     """Say whether a tensor or layer asks for gradients and has nothing of the model's own."""
-    if not is_module(thing) and not is_tensor(thing):
+    if not isinstance(thing, torch.nn.Module) and not torch.is_tensor(thing):
         return False
-    leaves = ends_of(thing) if is_tensor(thing) else {id(thing)}  # a result of forward has own ones
+    leaves = (
+        ends_of(thing) if torch.is_tensor(thing) else {id(thing)}
+    )  # a result of forward has own ones
     return own.isdisjoint(leaves) and bool(ids_of(thing))
 
 
@@ -405,7 +392,7 @@ def not_held(health: Health) -> Iterator[Finding]:
     moved = held | set(map(id, health.held_by_others))
     missing = []
     for name, tensor in health.asked.items():
-        is_cut_off = is_tensor(health.loss) and name in health.unreached
+        is_cut_off = torch.is_tensor(health.loss) and name in health.unreached
         if id(tensor) not in moved and (id(tensor) in health.learning or not is_cut_off):
             missing.append(name)
     if not missing or not health.groups:
@@ -507,7 +494,7 @@ def zeros(health: Health) -> Iterator[Finding]:
 def lets_none_through(node: Any) -> bool:
     """Say whether an operation hands on nothing but 0: a flat one, a relu that gave only 0."""
     result = values_held(node).get("result") if kind_of(node) == "Relu" else None
-    return kind_of(node) in FLAT or (is_tensor(result) and is_zero(result))
+    return kind_of(node) in FLAT or (torch.is_tensor(result) and is_zero(result))
 
 
 def behind(walk: Walk, nodes: list[Any]) -> set[int]:
@@ -545,9 +532,9 @@ def norm(tensor: torch.Tensor) -> float:
 
 def made_shape(node: Any) -> tuple[int, ...] | None:
     """Return the shape of what a node made, or of a leaf."""
-    if is_tensor(node):
-        return shape(node)
-    return next(filter(None, map(shape, of_node(node, "_input_metadata"))), ())
+    if torch.is_tensor(node):
+        return shape_of(node)
+    return next(filter(None, map(shape_of, node._input_metadata)), ())
 
 
 def broadcast(health: Health) -> Iterator[Finding]:
@@ -585,7 +572,7 @@ def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
     events = [event for event in health.of("op") if event.word in OF_LOSS[kind] and event.ids]
     lines = texts_of(events)[:2]
     name = events[0].name if len(lines) == 1 else ""
-    if kind != "Sub" and shape(health.known.get(name)) != inner:
+    if kind != "Sub" and shape_of(health.known.get(name)) != inner:
         name = ""  # of a loss the first argument may be the target
     side = quoted(name, "The side that comes from the model")
     return finding("broadcast", lines, side=side, shape=inner, count=max(inner))
@@ -597,16 +584,14 @@ def mean_twice(health: Health) -> Iterator[Finding]:
     if not divided:
         return
     for node, mean in pairs_in(health.walk):
-        reduction = getattr(mean, "_saved_reduction", 1)  # 1 is the mean
-        is_mean = kind_of(mean) in MEANS and reduction == 1
-        if is_mean and kind_of(node) == "Div" and is_count(values_held(node).get("other")):
+        if is_mean(mean) and kind_of(node) == "Div" and is_count(values_held(node).get("other")):
             yield finding("mean_twice", texts_of(divided)[:2])
             return
 
 
 def is_count(divisor: Any) -> bool:
     """Say whether a divisor may be the size of a batch: a whole number above 1."""
-    if not is_tensor(divisor) or divisor.numel() != 1:
+    if not torch.is_tensor(divisor) or divisor.numel() != 1:
         return False
     return float(divisor) > 1 and float(divisor).is_integer()
 
@@ -619,7 +604,7 @@ def is_by_batch(health: Health, event: Event) -> bool:
         if isinstance(node.op, ast.Div):
             below = ast.unparse(node.right)
             counted = re.fullmatch(r"len\((\w+)\)", below)
-            if counted and is_tensor(health.known.get(counted[1])):
+            if counted and torch.is_tensor(health.known.get(counted[1])):
                 return True
             if re.search(r"\.shape\[0\]$|\.size\(0\)$|\bbatch_size$", below):
                 return True
@@ -656,7 +641,7 @@ def normalized_twice(health: Health) -> Iterator[Finding]:
 
 def target_with_graph(health: Health) -> Iterator[Finding]:
     for node in health.nodes:
-        kind, children = kind_of(node), of_node(node, "next_functions")
+        kind, children = kind_of(node), node.next_functions
         if kind not in ("MseLoss", "SmoothL1Loss", "HuberLoss", "L1Loss"):
             continue
         if len(children) > 1 and all(child is not None for child, _ in children[:2]):
@@ -666,7 +651,7 @@ def target_with_graph(health: Health) -> Iterator[Finding]:
 
 def modes(health: Health) -> Iterator[Finding]:
     names = []
-    if is_module(health.model) and health.model.training:
+    if isinstance(health.model, torch.nn.Module) and health.model.training:
         return  # a part of it was put into eval mode on purpose
     for path, module in health.modules:
         if is_other_in_eval(module):
@@ -694,43 +679,16 @@ def hooked(health: Health) -> Iterator[Finding]:
                 yield finding("hooks_pile_up", lines, name=name, most=most)
 
 
-def kept_graphs(health: Health) -> Iterator[Finding]:
-    """Tensors besides those of the loss to which each round of a loop adds."""
-    kept: dict[str, list[str]] = {}
-    for habit in in_rounds(health):
-        if habit.kind == "kept":
-            kept.setdefault(habit.name, []).append(habit.line)
-    own = set(map(id, health.nodes))
-    for base, lines in kept.items():
-        names = []
-        for name, tensor in health.names:
-            node = read(tensor, "grad_fn")
-            if name.partition("[")[0] == base and node is not None and id(node) not in own:
-                names.append(name)
-        if names == [base]:
-            yield finding("summed", lines[:1], name=base)
-        elif names:
-            count = each(names, "a tensor", f"{len(names)} tensors")
-            yield finding("kept_graphs", lines[:2], names, name=base, count=count)
-
-
-def in_loops(health: Health) -> Iterator[Finding]:
-    for habit in in_rounds(health):
-        if habit.kind != "kept":
-            yield finding(habit.kind, [habit.line], name=habit.name)
-
-
 OF_GRAPH = (cut_off, raised, not_finite, zeros, large, broadcast, mean_twice)
 OF_GRAPH += (normalized_twice, target_with_graph, stepped_copy)
-OF_STATE = (plain_attributes, not_held, strange_flags, unused, modes, hooked, kept_graphs)
-OF_STATE += (in_loops,)
+OF_STATE = (plain_attributes, not_held, strange_flags, unused, modes, hooked)
 
 
 def summary(health: Health) -> list[str]:
     figures = []
     asked = len(health.asked)
     frozen = len(health.parameters) - asked
-    if is_tensor(health.loss) and health.parameters:
+    if torch.is_tensor(health.loss) and health.parameters:
         own = asked - len(health.unreached)
         said = f"The loss reaches {own} of {asked} parameters that ask for a gradient"
         if frozen:
@@ -744,7 +702,7 @@ def summary(health: Health) -> list[str]:
 
 def examined(model: Any, loss: Any, optimizer: Any, frame: FrameType) -> tuple[list, list[str]]:
     health = Health(model, loss, optimizer, frame)
-    if is_tensor(loss):
+    if torch.is_tensor(loss):
         _ = health.gradients  # computed with grad mode as it is
     with quietly():
         return findings(health), summary(health)

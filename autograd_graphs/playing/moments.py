@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import chain
 
 from autograd_graphs.data import Gradient, Node, Program, Storage, counted, stem
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, What
@@ -216,7 +217,7 @@ def is_shape_asked(rows: tuple[Row, ...]) -> bool:
 
 
 def asked_in(rows: tuple[Row, ...]) -> list[What]:
-    return [cell.what for row in rows for cell in row if cell.is_asked]
+    return [cell.what for cell in chain.from_iterable(rows) if cell.is_asked]
 
 
 def choices(step: Step, rows: tuple[Row, ...]) -> tuple[str, ...]:
