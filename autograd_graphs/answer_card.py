@@ -86,16 +86,21 @@ def html(card: Card) -> str:
     """Return a card as HTML: at most ten lines of it are seen, the rest is folded."""
     sign, colour = LOOKS[card.look]
     sign = f'<span aria-hidden="true">{sign}</span>'
-    label = f'<b style="{LABEL.format(colour)}">{sign} {safe(card.word)}</b>'
-    title = f" <b>{marked(card.title)}</b>" if card.title else ""
+    parts = [f'<b style="{LABEL.format(colour)}">{sign} {safe(card.word)}</b>']
+    if card.title:
+        parts.append(f" <b>{marked(card.title)}</b>")
     taken = rows(f"{card.word}    {card.title}")
     seen, folded = cut(shortened(card.body, LONGEST).splitlines(), LINES - taken)
-    more = f"{len(folded)} more line{'s' * (len(folded) > 1)}"
-    rest = f"<details><summary>{more}</summary>{paragraphs(folded)}</details>" if folded else ""
-    program = f"<pre>{safe(card.program)}</pre>" if card.program else ""
-    role = ' role="status"' if card.is_news else ""
-    frame = f'<div{role} style="{FRAME.format(colour)}">'
-    return f"{frame}{label}{title}{paragraphs(seen)}{rest}{program}</div>"
+    parts.append(paragraphs(seen))
+    if folded:
+        more = f"{len(folded)} more line{'s' * (len(folded) > 1)}"
+        parts.append(f"<details><summary>{more}</summary>{paragraphs(folded)}</details>")
+    if card.program:
+        parts.append(f"<pre>{safe(card.program)}</pre>")
+    frame = f'style="{FRAME.format(colour)}"'
+    if card.is_news:
+        frame = f'role="status" {frame}'
+    return f"<div {frame}>{''.join(parts)}</div>"
 
 
 def cut(lines: list[str], room: int) -> tuple[list[str], list[str]]:

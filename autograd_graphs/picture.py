@@ -138,9 +138,11 @@ def drawn(graph: Graph, **how: object) -> Drawing:
 
 def demand_color(color: object) -> str | None:
     """Return `color`. Raises ValueError, with the choices, for one that there is not."""
-    if color is None or (type(color) is str and color == "grad"):
+    if color is None or color == "grad":
         return color
-    given = repr(visible(color, LONGEST_COLOR)) if type(color) is str else type(color).__name__
+    given = type(color).__name__
+    if isinstance(color, str):
+        given = repr(visible(color, LONGEST_COLOR))
     raise ValueError(
         f"color is {given}. Pass color='grad' to see the gradients of a recorded backward, or "
         "leave it out."
@@ -149,7 +151,7 @@ def demand_color(color: object) -> str | None:
 
 def recorded(given: Sequence[torch.Tensor | Trace]) -> Trace:
     """Return the trace of the last backward recorded from all that is given, or the one given."""
-    if any(type(thing) is Trace for thing in given):
+    if any(isinstance(thing, Trace) for thing in given):
         if len(given) > 1:
             raise ValueError(
                 "A trace has all of its roots. Show it alone: show(trace, color='grad')."
@@ -181,7 +183,7 @@ def renamed(trace: Trace, tensors: Sequence[torch.Tensor | Trace], names: Given)
 
     Raises ValueError where it is another graph by now, or where the tensors are not at hand.
     """
-    if type(tensors[0]) is not Trace:
+    if not isinstance(tensors[0], Trace):
         graph = snapshot(*tensors, names=names)
         if shape(graph) == shape(trace.graph):
             return graph
@@ -199,7 +201,7 @@ def shape(graph: Graph) -> tuple[object, ...]:
 
 def demand_words(alt: object) -> str | None:
     """Return `alt`, cut to a paragraph. Raises TypeError for anything but text."""
-    if alt is not None and type(alt) is not str:
+    if alt is not None and not isinstance(alt, str):
         raise TypeError(f"alt is {type(alt).__name__}. Pass a sentence that says what to notice.")
     return alt and visible(alt, LONGEST_ALT)
 

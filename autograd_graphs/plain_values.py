@@ -28,7 +28,12 @@ def plain(value: object) -> object:
     name. Raises NotRead for what has no such form: too large, too deep, without values, or of
     another kind.
     """
-    return _plain(value, DEEPEST, [MOST])
+    try:
+        return _plain(value, DEEPEST, [MOST])
+    except NotRead:
+        raise
+    except Exception:
+        raise NotRead("its own class fails to read it") from None
 
 
 def _plain(value: object, depth: int, room: list[int]) -> object:
@@ -56,10 +61,13 @@ def _of_tensor(value: torch.Tensor, room: int) -> object:
     try:
         with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
             _fits(value.numel(), room)
-            dense = value.detach().clone()  # functorch's zeros have no memory until then
-            if value.layout != torch.strided:
-                dense = dense.to_dense()
-            return dense.cpu().tolist()
+            if value.layout == torch.strided:  # torch refuses where the storage was freed
+                dense = value.detach().as_strided(
+                    value.shape, value.stride(), value.storage_offset()
+                )
+            else:
+                dense = value.detach().to_dense()
+            return dense.clone().cpu().tolist()  # functorch's zeros have no memory until then
     except (RuntimeError, NotImplementedError, TypeError, AttributeError):
         raise NotRead("this tensor does not give its values") from None
 

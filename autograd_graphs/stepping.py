@@ -12,7 +12,7 @@ import torch
 from autograd_graphs.drawing.diagram import in_words
 from autograd_graphs.drawing.layout import NoLayout
 from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_of
-from autograd_graphs.looking.torch_private import is_list, quietly
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import find_names
 from autograd_graphs.picture import Picture, picture
 from autograd_graphs.playing.animate import film
@@ -69,7 +69,7 @@ def recorded_before(
     loss: torch.Tensor | Sequence[torch.Tensor], how: Mapping[str, Any]
 ) -> Trace | None:
     """Return the trace of the backward that `how` asks for, if it ran; None where it has to run."""
-    roots = tuple(loss) if is_list(loss) else (loss,)
+    roots = tuple(loss) if isinstance(loss, (list, tuple)) else (loss,)
     if not roots or not all(map(latest, roots)):
         return None
     with quietly():

@@ -18,7 +18,7 @@ def written(graph: Graph) -> str:
     return json.dumps(plain(graph), ensure_ascii=False, separators=(",", ":"))
 
 
-def read(text: str) -> Graph:
+def graph_from(text: str) -> Graph:
     """Return the graph that `written` wrote. Raises ValueError for anything else."""
     try:
         graph = made(Graph, json.loads(text))

@@ -15,7 +15,7 @@ import nbformat
 
 from classroom.assignment import FOLDER, named, nbgrader, numbered
 from classroom.grading import handed_in
-from classroom.grading.notebook import place
+from classroom.grading.notebook import kind_and_id
 from course.workspace import ROOT
 
 TEMPLATES = Path(__file__).parent / "grading" / "templates"
@@ -71,7 +71,7 @@ def _reasons(student, name, folder):
         return {}
     reasons = {}
     for cell in nbformat.read(path, as_version=4).cells:
-        kind, id = place(cell)
+        kind, id = kind_and_id(cell)
         if kind == "points" and not cell.outputs:
             return {}
         if kind == "points":
@@ -82,7 +82,7 @@ def _reasons(student, name, folder):
 def _take_in(student, file, name, folder, again):
     """Copy a submission to where nbgrader looks; return why an empty one stands there, or ""."""
     release = folder / "release" / name / f"{name}.ipynb"
-    text, note = handed_in.read(file)
+    text, note = handed_in.notebook_in(file)
     if note:
         text = release.read_bytes()
     copy = folder / "submitted" / student / name / f"{name}.ipynb"

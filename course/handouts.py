@@ -13,7 +13,7 @@ from pathlib import Path
 
 from course.publishing import chromium, worksheets
 from course.publishing.deck import html_of, slides_in
-from course.publishing.notebook_file import NoSlides, Unpublishable, notebooks_in, read, reason
+from course.publishing.notebook_file import NoSlides, Unpublishable, notebooks_in, read_run, reason
 from course.publishing.printing import Printer
 
 KINDS = ("questions", "answers")
@@ -50,7 +50,7 @@ def path_of(notebook: Path, folder: Path, kind: str) -> Path:
 
 def pages_of(notebook: Path, there: Path) -> dict[str, str]:
     """Write the pages that are to be printed; return their addresses by kind. Raises Unpublishable."""
-    title, slides = slides_in(read(notebook), notebook.parent)
+    title, slides = slides_in(read_run(notebook), notebook.parent)
     deck = html_of(title, slides, minutes=0)
     if ASKS not in deck:
         raise NoSlides(f"{notebook} asks no question, so there is no sheet to print of it.")

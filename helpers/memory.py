@@ -23,8 +23,9 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint
 
 from autograd_graphs.data import counted, stem
+from autograd_graphs.looking.nodes import ran_as
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import next_number, ran_as
+from autograd_graphs.looking.torch_private import next_number
 from autograd_graphs.text import in_bytes, shortened
 from helpers.plots import Plot, plot
 

@@ -51,14 +51,14 @@ def plot(figure: Figure, *, alt: str | None = None) -> Plot:
     empty or no text.
     """
     made_by = sys.modules.get("matplotlib.figure")
-    if made_by is None or not issubclass(type(figure), made_by.Figure):
+    if made_by is None or not isinstance(figure, made_by.Figure):
         raise TypeError(
             f"This is a {type(figure).__name__}. "
             "Give plot() the figure: figure, axes = plt.subplots()."
         )
     if alt is None:
-        alt = words(figure)
-    if not issubclass(type(alt), str) or not alt.strip():
+        alt = description_of(figure)
+    if not isinstance(alt, str) or not alt.strip():
         raise ValueError(
             "alt is empty, so whoever does not see the plot is told nothing. Say what to notice."
         )
@@ -68,7 +68,7 @@ def plot(figure: Figure, *, alt: str | None = None) -> Plot:
     return Plot(_small(file), alt)
 
 
-def words(figure: Figure) -> str:
+def description_of(figure: Figure) -> str:
     """Return what a figure shows, in words: its axes, and of each line the ends and extremes."""
     parts = " ".join(map(_axes, figure.axes))
     return visible(parts, LONGEST) or "a figure with nothing in it"

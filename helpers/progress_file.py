@@ -26,12 +26,12 @@ class NotKept(Exception):
     """Say in a sentence why something could not be kept, and what to do."""
 
 
-def place() -> Path:
+def progress_path() -> Path:
     """Return the path of the file, which need not be there."""
     return Path(os.environ.get(FOLDER) or ".") / FILE
 
 
-def read() -> dict[str, dict[str, dict]]:
+def kept() -> dict[str, dict[str, dict]]:
     """Return what was kept: section → name → record. All sections are there; what cannot be read
     counts as nothing. Drafts are left out: nobody has answered there.
     """
@@ -56,7 +56,7 @@ def _answered(records: dict[str, dict]) -> dict[str, dict]:
 
 def _all() -> dict[str, dict[str, dict]]:
     try:
-        return _read(place())
+        return _read(progress_path())
     except (OSError, ValueError):
         return {section: {} for section in SECTIONS}
 
@@ -64,7 +64,7 @@ def _all() -> dict[str, dict[str, dict]]:
 def trouble() -> str:
     """Return a sentence where there is a file that cannot be read, else ""."""
     try:
-        _read(place())
+        _read(progress_path())
     except ValueError:
         return f"{FILE} holds something else, so I cannot tell what you did. I leave it as it is."
     except OSError as error:
@@ -78,7 +78,7 @@ def change(section: str, name: str, changed: Callable[[dict], dict]) -> dict:
     Another notebook may write at the same time. Raises NotKept where the file cannot be written, or
     holds what is not ours and is left as it is.
     """
-    path = place()
+    path = progress_path()
     try:
         with _alone(path):
             sections = _read(path)

@@ -15,7 +15,8 @@ from autograd_graphs.plain_values import describe
 from helpers.exercises.reading import choice
 from helpers.predicting.again import Again
 from helpers.predicting.kinds import KEY
-from helpers.progress_file import FILE, PREDICTIONS, NotKept, change, read
+from helpers.progress_file import FILE, PREDICTIONS, NotKept, change
+from helpers.progress_file import kept as all_kept
 
 LETTERS = ("a", "b", "c")
 FOUR = f"Four are left: {', '.join(name.replace('quiz.', 'q') for name in KEY)}."
@@ -71,7 +72,7 @@ def kept() -> dict[str, str]:
     read.
     """
     letters = {}
-    for name, record in sorted(read()[PREDICTIONS].items()):
+    for name, record in sorted(all_kept()[PREDICTIONS].items()):
         if re.fullmatch(r"quiz\.\d{1,2}", name) and record.get("first") in LETTERS:
             letters[name.replace("quiz.", "q")] = record["first"]
     return letters

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import sys
+import textwrap
 import tomllib
 import warnings
 from pathlib import Path
@@ -30,7 +31,14 @@ def programs(folder=HERE):
 
 
 def answer(program):
-    """Return what is shown when diagnose follows the cells of a program."""
+    """Return what is shown when diagnose follows the cells of a program; of one whose loop has to
+    be watched, what is shown when its last cell runs that way.
+    """
+    *before, last = program["cells"]
+    if program.get("needs") == "watch":
+        loop = textwrap.indent(last.strip(), "    ")
+        given = f"{program['model']}, {program['optimizer']}"
+        return shown([*before, f"with watching({given}):\n{loop}"])
     call = "diagnose(rerun=True)" if program.get("rerun") else "diagnose()"
     if program["kind"] == "silent":
         given = [program.get("model"), program.get("loss"), program.get("optimizer")]
@@ -64,7 +72,7 @@ def _shown(shell, cells):
     quiet = io.StringIO()
     heard._LAST.clear()
     with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
-        shell.run_cell("from helpers import diagnose", store_history=True)
+        shell.run_cell("from helpers import diagnose, watching", store_history=True)
         for cell in cells[:-1]:
             shell.run_cell(cell.strip() + "\n", store_history=True)
     with contextlib.redirect_stdout(io.StringIO()) as out:

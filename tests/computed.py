@@ -1,15 +1,17 @@
-"""Compute what no author types of a question: the edges of a live graph, what stands behind each line
-of a program, what each order of lines does. Each returns {"right", "shown", "told"}.
+"""Run the programs of a question, and store what came in the metadata of its cell: the edges of a live
+graph, what stands behind each line of a program, what each order of lines does.
+
+helpers/predicting/from_notebook.py makes questions of it.
 """
 
-import ast
 import re
 import warnings
-from itertools import permutations
 
 import torch
 from drawn_cards import drawing
+from notebook_rules.rounds import asked
 
+from helpers.predicting.from_notebook import CannotBeAsked, every_order, mend, program_in
 from helpers.predicting.programs import (
     cured,
     in_this_order,
@@ -19,11 +21,18 @@ from helpers.predicting.programs import (
     with_line,
 )
 
-NO_LINE = {"says": "no line is used.", "facts": [], "isGood": False}
 
-
-class CannotBeAsked(ValueError):
-    """Say to the author what a question lacks."""
+def store_what_came(lesson, notebook):
+    """Run the programs of each question anew, and take away what belongs to none."""
+    stored = {}
+    for round_ in asked(lesson):
+        if round_.kind in KINDS:
+            stored[round_.first.id] = KINDS[round_.kind](lesson, round_)
+    for cell in notebook.cells:
+        said = cell.metadata.get("course", {})
+        said.pop("came", None)
+        if cell["id"] in stored:
+            said["came"] = stored[cell["id"]]
 
 
 def draw(lesson, round_):
@@ -36,58 +45,33 @@ def draw(lesson, round_):
     if failed:
         raise CannotBeAsked(f"{round_.runs[0]} does not run after the set-up alone: {failed}")
     graph = names.pop("_picture").graph
-    found = drawing(graph, names, tuple(round_.first.course.get("decoys", ())))
-    return {"right": found["told"]["edges"], **found}
+    return drawing(graph, names, tuple(round_.first.course.get("decoys", ())))
 
 
 def find_line(lesson, round_):
     """Run the program line by line, as it stands, and with each change that the author wants tried."""
-    said, program = round_.first.course, program_in(round_)
-    lines, cause = program.split("\n"), int(said["right"])
+    said, program = round_.first.course, program_in([cell.node for cell in round_.cells])
+    lines = program.split("\n")
     with warnings.catch_warnings(action="ignore"):
         first = outcome(program)
-        mend = said["mend"] if isinstance(said["mend"], dict) else {said["right"]: said["mend"]}
-        cure = outcome(cured(program, mend))
+        cure = outcome(cured(program, mend(said)))
         if cure.error or cure == first:
-            raise CannotBeAsked(f"{round_.first}: {mend} does not mend the program.")
-        tells = [told_of(program, nr, first, said["tells"]) for nr in range(1, len(lines) + 1)]
-    shown = {
-        "lines": lines,
+            raise CannotBeAsked(f"{round_.first}: {mend(said)} does not mend the program.")
+        tried = {}
+        for number, (_, *change) in said["tells"].items():
+            if change:
+                tried[number] = came_of(first, outcome(with_line(program, int(number), change[0])))
+    return {
         "raises": first.line,
-        "symptom": first.words,
-        "reasons": said["reasons"],
+        "symptom": first.printout,
+        "behind": [behind(lines, nr) for nr in range(1, len(lines) + 1)],
+        "tried": tried,
     }
-    told = {
-        "cause": cause,
-        "mend": mend,
-        "notes": [behind(lines, nr) for nr in range(1, len(lines) + 1)],
-        "tells": tells,
-        "reason": said["reason"],
-        "reasonTells": said["reason_tells"],
-    }
-    return {"right": str(cause), "shown": shown, "told": told}
-
-
-def program_in(round_):
-    """Return the program that the cell of a `find_line` holds."""
-    (cell,) = round_.with_role("guess")
-    (call,) = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
-    return ast.literal_eval(call.args[1]).strip()
-
-
-def told_of(program, number, first, tells):
-    """Say what is to be known of one line, and what came when it was changed."""
-    says, *change = tells.get(str(number), ("",))
-    if not change:
-        return says
-    came = outcome(with_line(program, number, change[0]))
-    tried = f"With `{change[0].strip()}`" if change[0].strip() else "Without it"
-    return f"{says} {tried}, {came_of(first, came)}".strip()
 
 
 def came_of(first, came):
     """Say what a changed program did, beside what it did at first."""
-    if came.words == first.words:
+    if came.printout == first.printout:
         return "the same happens." if not came.error else "you get the same error."
     if not came.printed and not first.printed:
         return f"you get {came.error}" if came.error else "there is no error."
@@ -112,45 +96,15 @@ def behind(lines, number):
 
 
 def order(lesson, round_):
-    """Run every order of every choice of lines; those that do the same share what is said of them."""
+    """Run every order of every choice of lines; `of` numbers, from 1, what came of each."""
     said = round_.first.course
-    shown = {name: said[name] for name in ("head", "lines", "start")}
-    shown["indent"] = 4 if shown["head"][-1:] and shown["head"][-1].endswith(":") else 0
-    before, after = said.get("before", ""), said["after"]
-    outcomes, number_of, of = [NO_LINE], {}, {}
+    number_of, of = {}, []
     for letters in every_order(said["lines"]):
-        came = outcome(f"{before}\n{in_this_order(shown, letters)}", after)
-        facts = [*came.printed, *filter(None, [came.error])]
-        key = tuple(facts)
-        if key not in number_of:
-            number_of[key] = len(outcomes)
-            outcomes.append(said_of(facts, letters, said["says"]))
-        of[letters] = number_of[key]
-    good = [letters for letters, number in of.items() if outcomes[number]["isGood"]]
-    if not good:
-        raise CannotBeAsked(f"{round_.first}: no order does what is asked for.")
-    told = {"before": before, "after": after, "of": of, "outcomes": outcomes}
-    return {"right": good[0], "shown": shown, "told": told}
+        program = f"{said.get('before', '')}\n{in_this_order(said, letters)}"
+        came = outcome(program, said["after"])
+        facts = (*came.printed, *filter(None, [came.error]))
+        of.append(number_of.setdefault(facts, len(number_of) + 1))
+    return {"facts": list(map(list, number_of)), "of": " ".join(map(str, of))}
 
 
-def every_order(lines):
-    """Yield each choice of lines in each order, as letters."""
-    for size in range(1, len(lines) + 1):
-        yield from map("".join, permutations(lines, size))
-
-
-def said_of(facts, letters, says):
-    """Return what is said of an outcome: the first sentence whose pattern is found in it."""
-    for number, (pattern, sentence) in enumerate(says):
-        if re.search(pattern, "\n".join(facts)):
-            return {"says": sentence, "facts": facts, "isGood": number == 0}
-    raise CannotBeAsked(f"No sentence for the order {letters}, which does this: {facts}")
-
-
-def explain(lesson, round_):
-    """Return the good answer and its points, as the author wrote them."""
-    said = round_.first.course
-    return {"shown": {}, "told": {"good": said["good"], "points": said["points"]}}
-
-
-KINDS = {"draw": draw, "find_line": find_line, "order": order, "explain": explain}
+KINDS = {"draw": draw, "find_line": find_line, "order": order}

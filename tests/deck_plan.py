@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from course.publishing.deck import slides_in
-from course.publishing.notebook_file import read
+from course.publishing.notebook_file import read_run
 from course.publishing.slides import Lab, Round, Table
 from course.publishing.stretches import parts_of
 
@@ -14,7 +14,7 @@ NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 @cache
 def slides(lesson):
     """Return the slides of a lesson, by its number."""
-    return slides_in(read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))), NOTEBOOKS)[1]
+    return slides_in(read_run(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))), NOTEBOOKS)[1]
 
 
 @cache

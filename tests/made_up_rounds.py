@@ -10,7 +10,7 @@ import nbformat
 from made_up_lesson import code, error, exercise, lesson, picture, result, stream, text
 from notebook_rules.duration import minutes, with_minutes
 
-from course.publishing.round_text import SUMMARY
+from helpers.predicting.round_text import SUMMARY
 
 NAME = "99_made_up.ipynb"
 TITLE = """# 99 · A made-up lesson

@@ -1,7 +1,7 @@
 """Re-execute the lessons and store them in normal form (`make refresh N=03`); the entries of the
 glossary and the minutes of a lesson are written first.
 
-Writes notebooks/, and from their predictions helpers/predicting/questions/.
+Writes notebooks/ only.
 """
 
 import argparse
@@ -12,8 +12,7 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-import questions
-from computed import CannotBeAsked
+from computed import store_what_came
 from drawn_cards import CannotBeDrawn
 from glossary_cells import with_entries
 from jupyter_client.manager import AsyncKernelManager
@@ -27,6 +26,7 @@ from slide_programs import store_graphs
 
 from course.workspace import is_claim
 from helpers import progress_file
+from helpers.predicting.from_notebook import CannotBeAsked
 from helpers.predicting.player_guesses import SESSION
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
@@ -59,12 +59,11 @@ def refresh(path):
     """Run one notebook from top to bottom, store it if anything changed."""
     before = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(before, as_version=4)
-    asks_otherwise = False
     try:
         if path.stem == "glossary":
             with_entries(notebook)
         else:
-            asks_otherwise = questions.write(Lesson(path.name, stored_text(notebook)))
+            store_what_came(Lesson(path.name, stored_text(notebook)), notebook)
             count_minutes(path.name, notebook)
             store_graphs(Lesson(path.name, stored_text(notebook)), notebook)
         after = stored_text(executed(notebook, path))
@@ -76,8 +75,7 @@ def refresh(path):
         return 1
     if after != before:
         path.write_text(after, encoding="utf-8", newline="\n")
-    is_new = asks_otherwise or after != before
-    print(f"{path.name}: {'refreshed' if is_new else 'unchanged'}")
+    print(f"{path.name}: {'refreshed' if after != before else 'unchanged'}")
     return 0
 
 

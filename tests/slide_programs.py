@@ -5,19 +5,16 @@ the graph, and what the mended program prints, are stored in the metadata of the
 """
 
 import ast
-import json
 import warnings
 from contextlib import redirect_stdout
 from io import StringIO
 from textwrap import shorten
 
-from computed import CannotBeAsked
-from questions import path_of
-
 from autograd_graphs.stored import written
 from course.publishing.cell_roles import ENDS
 from course.publishing.lesson_slides import CHECKED, WIDEST
 from helpers.exercises.exercise import find
+from helpers.predicting.from_notebook import CannotBeAsked, questions_in
 from helpers.predicting.programs import cured, in_this_order, ran, undisturbed
 
 MODULES = "import torch\nfrom torch import nn\n"
@@ -25,8 +22,7 @@ MODULES = "import torch\nfrom torch import nn\n"
 
 def store_graphs(lesson, notebook):
     """Store in each cell that runs the graph that its slide asks for, and take away any other."""
-    path = path_of(lesson.number)
-    asked = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    asked = questions_in(lesson.node.cells)
     before = [cell.source for cell in lesson.code if cell.role == "setup"]
     stored, case = title_graph(lesson), ""
     for first, run in first_runs(lesson):

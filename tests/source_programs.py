@@ -10,9 +10,10 @@ import warnings
 
 import torch
 
+from autograd_graphs.looking.nodes import ran_as
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.source import LONGEST
-from autograd_graphs.looking.torch_private import is_tensor, next_number, ran_as
+from autograd_graphs.looking.torch_private import next_number
 from autograd_graphs.recording.record import record
 from autograd_graphs.text import visible
 
@@ -203,7 +204,7 @@ class Reports:
         owner = (self.cells[cell] if cell >= 0 else "", where)
         self.owners.update(dict.fromkeys(range(self.last, now), owner))
         self.last = now
-        if is_tensor(value):
+        if torch.is_tensor(value):
             made = value.grad_fn if value.grad_fn is not None else value
             self.kept.append(made)
             self.texts.setdefault(id(made), set()).add(text_at(self.cells[cell], *where))
@@ -215,7 +216,7 @@ class Reports:
         self.graph = {
             nr: (type(one).__name__, self.owners.get(ran_as(one)))
             for nr, one in enumerate(walk.met)
-            if not is_tensor(one)
+            if not torch.is_tensor(one)
         }
         self.called = {nr: self.texts.get(id(one), set()) for nr, one in enumerate(walk.met)}
 

@@ -251,3 +251,11 @@ def test_diagnose_knows_what_stands_behind_a_refusal(shell):
     )
     assert "Freed by line 5: loss.backward() In your line" in text
     assert "It is behind" not in text
+
+
+def test_a_terminal_that_knows_no_tick_gets_a_question_mark(monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr("sys.stdout", out)
+    check("00.1", RIGHT)
+    out.flush()
+    assert out.buffer.getvalue().startswith(b"00.1 ? ")

@@ -265,6 +265,7 @@ def test_moments_say_what_was_recorded_and_torch_does(case):
         assert bits(leaf.grad) == bits(again[name].grad)
 
 
+@pytest.mark.filterwarnings("ignore:Using backward.* with create_graph")
 @each_case
 def test_bytes_held_are_those_that_torch_keeps_and_fall_to_what_is_not_freed(case):
     roots, named, how = case()

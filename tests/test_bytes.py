@@ -9,7 +9,8 @@ from torch.autograd.profiler import profile
 from torch.utils.checkpoint import checkpoint
 
 from autograd_graphs.large.fold import fold
-from autograd_graphs.looking.torch_private import memory_of, quietly
+from autograd_graphs.looking.tensors import memory_of
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.text import in_bytes
 from helpers import module_calls, show, snapshot
 

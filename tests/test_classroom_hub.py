@@ -11,9 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from benchmarks.classroom import processes, prying, school
-from benchmarks.classroom.student import LESSON, Failed, Student
+from real_hub import processes, prying, school
+from real_hub.student import LESSON, Failed, Student
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 

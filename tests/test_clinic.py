@@ -17,12 +17,12 @@ from clinic_runner import shown
 from autograd_graphs.answer_card import html
 from autograd_graphs.diagnosing import diagnosis
 from autograd_graphs.diagnosing.catalogue import book
-from autograd_graphs.diagnosing.detectors import nodes_of
 from autograd_graphs.diagnosing.diagnosis import _diagnosed
 from autograd_graphs.diagnosing.errors import frames_of
-from autograd_graphs.diagnosing.failed_backward import failed_backward, is_freed, perhaps_freed_by
-from autograd_graphs.looking import torch_private
+from autograd_graphs.diagnosing.failed_backward import failed_backward, perhaps_freed_by
+from autograd_graphs.diagnosing.graph_nodes import is_freed, nodes_of
 from autograd_graphs.looking.snapshot import Walk
+from autograd_graphs.looking.tensors import why_no_graph
 from helpers import diagnose
 from helpers.lessons import listings
 
@@ -160,7 +160,7 @@ TELLS = {
     ],
     "a = torch.ones(2, dtype=torch.long)\nloss = a.sum()\nloss.backward()": [
         "Element 0 is the tensor at which backward() or grad() was to start",
-        f"loss: shape () int64, {torch_private.why_no_graph(torch.ones(1, dtype=torch.long))}",
+        f"loss: shape () int64, {why_no_graph(torch.ones(1, dtype=torch.long))}",
     ],
     "x = torch.ones(2, requires_grad=True)\ny = x.sum()\ntorch.autograd.grad(y, [x, x[0]])": [
         "It is the tensor at index 1 of those whose gradients you asked for. The first has index 0.",
@@ -188,7 +188,7 @@ def test_the_unknown_is_called_unknown_and_only_what_is_there_is_told(capsys):
     assert text.startswith(
         "ZeroDivisionError: division by zero The course does not treat this error, so I will not gue"
     )
-    why = torch_private.why_no_graph(torch.ones(3))
+    why = why_no_graph(torch.ones(3))
     assert text.endswith(
         f"In your line (its tensors as they are now): 1 / 0 * t t: shape (3,), {why}"
     )
@@ -203,6 +203,19 @@ class Speechless(Exception):
         return self.text  # its `__init__` forgot it
 
 
+def ring():
+    one, two = ValueError("a"), ValueError("b")
+    one.__cause__ = two.__cause__ = one.__context__ = two
+    return one
+
+
+def nested():
+    error = ValueError("x")
+    for _ in range(10_000):
+        error = ExceptionGroup("g", [error])
+    return error
+
+
 SCALAR = "grad can be implicitly created only for scalar outputs"
 CALM = {
     "a number": (3, "diagnose was given the number 3. Give it an exception"),
@@ -213,6 +226,9 @@ CALM = {
         RuntimeError("a\x1b[31m\x00b\u202e"),
         r"RuntimeError: a\x1b[31m\x00b\u202e",
     ),
+    "a ring of causes": (ring(), "ValueError: a"),
+    "a deep group": (nested(), "ExceptionGroup: g"),
+    "bytes": (RuntimeError(b"\xff"), r"RuntimeError: b'\xff'"),
     "a lone surrogate": (RuntimeError("\ud800"), r"RuntimeError: \ud800"),
     "an interrupt": (
         KeyboardInterrupt(),

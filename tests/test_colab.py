@@ -51,9 +51,14 @@ def test_the_cell_clones_and_installs_the_same_folders_and_is_not_an_editable_in
 def installed(tmp_path_factory):
     """The packages alone, installed from a copy of the course as pip does it; nothing is fetched."""
     folder = tmp_path_factory.mktemp("colab")
-    for part in ("autograd_graphs", "helpers", "course", "classroom"):
+    for part in ("autograd_graphs", "helpers", "course", "classroom", "notebooks"):
         shutil.copytree(ROOT / part, folder / "graphs" / part)
-    for path in [*ROOT.glob("*.txt"), ROOT / "pyproject.toml", ROOT / "README.md"]:
+    for path in [
+        *ROOT.glob("*.txt"),
+        ROOT / "pyproject.toml",
+        ROOT / "setup.py",
+        ROOT / "README.md",
+    ]:
         shutil.copy(path, folder / "graphs")
     offline = ["--no-deps", "--no-index", "--no-build-isolation", "--target", str(folder / "there")]
     command = [sys.executable, "-m", "pip", "install", "--quiet"]

@@ -17,6 +17,7 @@ from test_palette import contrast
 from torch import nn
 
 from autograd_graphs.data import Gradient
+from autograd_graphs.drawing.cards import MOST_USES
 from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.drawing.palette import DARK, HEAT, HEAT_DARK, LEVELS, LIGHT, attributes
 from autograd_graphs.large.fold import fold, fold_and_tell
@@ -128,6 +129,19 @@ def test_the_first_nan_or_inf_is_marked_where_it_is_made(loss, kind, operation):
     assert {"badge", "badgesign", "badgeword"} <= {mark.role for mark in marks}
     assert next(mark for mark in marks if mark.part == "body").state.endswith("first")
     assert any(word.startswith("norm ") for word in said(marks)), "finite is what arrived there"
+
+
+def test_a_leaf_that_is_drawn_once_per_use_has_its_badge_at_each():
+    x = torch.tensor(4.0, requires_grad=True)
+    y = x
+    for _ in range(MOST_USES + 1):
+        y = y * x
+    y = y.exp()
+    record(y)
+    picture = show(y, color="grad").svg
+    badges = picture.count(">inf<")
+    assert picture.count(f"same leaf, {MOST_USES + 2} uses") == MOST_USES + 2
+    assert badges > MOST_USES + 2, "and of the operations"
 
 
 def test_a_hook_that_makes_an_inf_is_told():

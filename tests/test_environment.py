@@ -27,6 +27,7 @@ FOLDERS = (".", "autograd_graphs", "classroom", "docs")
 TEXTS = sorted([path for folder in FOLDERS for path in (ROOT / folder).glob("*.md")])
 TORCH = "torch>=2.13,<3"  # the one requirement that is a range
 COURSE, LIBRARY = "pyproject.toml", "autograd_graphs/pyproject.toml"
+BROUGHT_BY = {"ipython": "anywidget", "traitlets": "anywidget", "pillow": "matplotlib"}
 REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "classroom/requirements.txt")
 
 
@@ -134,22 +135,17 @@ def imported_by(package):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "package", "brought", "run"),
-    [  # brought: by another one that is asked for; run: has no module, but a program
-        (
-            COURSE,
-            "helpers",
-            {"ipython": "anywidget", "traitlets": "anywidget", "pillow": "matplotlib"},
-            set(),
-        ),
-        (LIBRARY, "autograd_graphs", {"traitlets": "anywidget"}, {"graphviz-pure"}),
+    ("name", "package", "run"),
+    [
+        (COURSE, "helpers", set()),
+        (LIBRARY, "autograd_graphs", {"graphviz-pure"}),  # `layout` runs its program
     ],
 )
-def test_a_package_asks_for_what_it_imports_and_no_more(name, package, brought, run):
-    asked = package_needs(name)
-    assert imported_by(package) | run == asked.keys() | brought.keys()
-    for other, by in brought.items():
-        assert other in closure([asked[by]]), f"{by} no longer brings {other}"
+def test_a_package_asks_for_what_it_uses_and_no_more(name, package, run):
+    asked, used = package_needs(name), imported_by(package) | run
+    assert asked.keys() <= used
+    for other in used - asked.keys():
+        assert other in closure([asked[BROUGHT_BY[other]]]), other
 
 
 @pytest.mark.parametrize("name", [COURSE, LIBRARY])

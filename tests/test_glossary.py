@@ -9,29 +9,19 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from glossary_cells import ENTRY, with_entries
-from notebook_rules import RULES, Lesson
+from notebook_rules import Lesson
 
 from autograd_graphs.diagnosing.catalogue import book
 from autograd_graphs.diagnosing.entries import entries
 from course import workspace
+from helpers import diagnose
 from helpers.clinic import filter_box
 from helpers.lessons import listings
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
-OF_LESSONS = {
-    "a_lesson_has_roles",
-    "one_traceback_is_genuine",
-    "every_idea_has_notes",
-    "exercises_are_numbered",
-}
-
-
-def test_it_keeps_the_rules_that_are_not_of_lessons_alone():
-    lesson = Lesson.at(GLOSSARY)
-    rules = [rule for rule in RULES if rule.__name__ not in OF_LESSONS]
-    assert [complaint for rule in rules for complaint in rule(lesson)] == []
 
 
 def sources(notebook):
@@ -77,6 +67,39 @@ def test_the_symptoms_lead_to_cases_that_are_there():
     cases = [f"case-{one.case}" for one in book().symptoms if one.case]
     assert len(cases) > 20
     assert set(cases) <= there
+
+
+MISSING = "'float' and 'NoneType'"
+RAISED = {  # what is computed with a weight -> the entry that diagnose shows
+    lambda w: w.grad * 0.5: MISSING,
+    lambda w: w - w.grad: MISSING,
+    lambda w: w.grad * w: MISSING,
+    lambda w: 0.5 * w.grad: MISSING,
+    lambda w: torch.randn(3, required_grad=True): "unexpected keyword argument 'required_grad'",
+}
+
+
+@pytest.mark.parametrize(("call", "message"), RAISED.items())
+def test_an_error_that_comes_in_other_words_leads_to_its_entry(call, message, capsys):
+    with pytest.raises(TypeError) as found:
+        call(torch.ones(1, requires_grad=True))
+    assert meaning_of(message) in shown(f"TypeError: {found.value}", capsys)
+
+
+def test_a_message_of_another_machine_leads_to_its_entry(capsys):
+    message = "No CUDA GPUs are available"
+    assert meaning_of(message) in shown(f"RuntimeError: {message}", capsys)
+
+
+def meaning_of(message):
+    (symptom,) = [one for one in book().symptoms if message in one.message]
+    return symptom.means
+
+
+def shown(given, capsys):
+    """Return what diagnose shows of an error or a message, in one line."""
+    diagnose(given)
+    return " ".join(capsys.readouterr().out.split())
 
 
 class Box(HTMLParser):

@@ -13,7 +13,7 @@ from classroom import assignment
 from classroom.grading import reader_source
 from classroom.grading.encoding import parsed, taken
 from classroom.grading.judging import MISSING, STUB, mark
-from classroom.grading.notebook import place, whole
+from classroom.grading.notebook import kind_and_id, whole
 from course.workspace import ROOT, lessons
 from helpers.exercises.exercise import exercises, find
 from helpers.exercises.exercise import lessons as with_exercises
@@ -138,7 +138,7 @@ def release_faults(release, numbers):
     """Say where a release tells more than the lessons' own statements and stubs do."""
     stubs = {stub for number in numbers for stub in stubs_of(number)}
     for cell in release.cells:
-        kind, id = place(cell)
+        kind, id = kind_and_id(cell)
         if cell.get("outputs") or cell.get("execution_count"):
             yield f"{id} has outputs"
         if kind == "answer" and cell.source.strip() not in stubs:
@@ -147,7 +147,7 @@ def release_faults(release, numbers):
         if kind == "points" and not re.fullmatch(points, cell.source):
             yield f"{id}: the points cell says more than its points"
     text = "\n".join(cell.source for cell in release.cells)
-    own = {place(cell): cell.source for cell in release.cells}
+    own = {kind_and_id(cell): cell.source for cell in release.cells}
     for exercise in (one for number in numbers for one in exercises(number)):
         given = [own.get(("ask", exercise.id), ""), *stubs]
         yield from (f"{exercise.id} tells {one!r}" for one in texts_of(exercise) if one in text)
@@ -181,7 +181,7 @@ def version(folder, which):
 @pytest.mark.slow
 def test_a_release_has_no_truths_in_it(made):
     release = version(made, "release")
-    asked = [id for kind, id in map(place, release.cells) if kind == "answer"]
+    asked = [id for kind, id in map(kind_and_id, release.cells) if kind == "answer"]
     assert asked == [one.id for one in GRADED]
     assert list(release_faults(release, NUMBERS)) == []
     code = "".join(cell.source for cell in release.cells if cell.cell_type == "code")
@@ -190,7 +190,7 @@ def test_a_release_has_no_truths_in_it(made):
 
 @pytest.mark.slow
 def test_the_graded_version_is_one_that_earns_all_points(made, extracted):
-    cells = {place(cell): cell for cell in version(made, "source").cells}
+    cells = {kind_and_id(cell): cell for cell in version(made, "source").cells}
     for exercise in GRADED:
         names = {"torch": __import__("torch")}
         exec(cells["answer", exercise.id].source, names)
@@ -209,7 +209,7 @@ def small_release():
 
 
 def seen(notebook):
-    return [(place(cell), cell.source) for cell in notebook.cells]
+    return [(kind_and_id(cell), cell.source) for cell in notebook.cells]
 
 
 def test_of_a_submission_only_its_code_is_taken():

@@ -7,7 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from classroom import assignment
-from classroom.grading.handed_in import NOT_ONE, TWICE, read, submissions, without_place
+from classroom.grading.handed_in import NOT_ONE, TWICE, notebook_in, submissions, without_place
 
 
 def placed(id):
@@ -61,13 +61,13 @@ def test_a_link_to_a_folder_is_not_followed(tmp_path):
 def test_a_link_to_a_file_and_what_is_no_notebook_are_not_read(tmp_path):
     (tmp_path / "linked.ipynb").symlink_to(put(tmp_path / "outside" / "x.ipynb"))
     (tmp_path / "broken.ipynb").write_text("no notebook", "utf-8")
-    assert "could not be opened" in read(tmp_path / "linked.ipynb")[1]
-    assert "holds no notebook" in read(tmp_path / "broken.ipynb")[1]
+    assert "could not be opened" in notebook_in(tmp_path / "linked.ipynb")[1]
+    assert "holds no notebook" in notebook_in(tmp_path / "broken.ipynb")[1]
 
 
 def test_cells_that_are_missing_are_named(tmp_path):
     release = new_notebook(cells=[placed("03.1"), placed("03.2")])
-    text, why = read(put(tmp_path / "ada.ipynb"))
+    text, why = notebook_in(put(tmp_path / "ada.ipynb"))
     assert why == ""
     assert without_place(text, release) == ["03.2"]
 
@@ -78,5 +78,5 @@ def test_cells_that_were_copied_twice_are_no_trouble(tmp_path):
     twice.cells *= 2
     path = tmp_path / "ada.ipynb"
     path.write_text(json.dumps(twice), "utf-8")
-    text, why = read(path)
+    text, why = notebook_in(path)
     assert (why, without_place(text, twice)) == ("", [])

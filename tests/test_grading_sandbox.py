@@ -18,7 +18,7 @@ from classroom import assignment, grade
 from classroom.grading import sandbox
 from classroom.grading.handed_in import submissions
 from classroom.grading.judging import STUB, mark
-from classroom.grading.notebook import place
+from classroom.grading.notebook import kind_and_id
 from helpers.exercises.exercise import find
 
 pytestmark = [
@@ -55,7 +55,7 @@ for place, _, names in os.walk("/"):
     if place.startswith(("/proc", "/usr", sys.prefix, sys.base_prefix)):
         continue
     found += [os.path.join(place, name) for name in names]
-secret = re.compile(r"lesson_\\d\\d|gradebook|\\.ipynb|questions/|nbgrader|verdict_of|answers/")
+secret = re.compile(r"lesson_\\d\\d|gradebook|\\.ipynb|questions\\.json|nbgrader|verdict_of|answers/")
 known = [name for name in found if secret.search(name)]
 known += [type(one).__name__ for one in gc.get_objects() if type(one).__name__ in ("Exercise", "Misconception")]
 known += [name for name in sys.modules if "lesson_" in name]
@@ -195,7 +195,7 @@ def test_where_a_solution_lies_inside_nothing_is_graded(box):
     inside = box / "helpers" / "exercises" / "lessons"
     inside.mkdir(exist_ok=True)
     planted = inside / "lesson_03.py"
-    shutil.copy(sandbox.readers.LESSONS / "lesson_03.py", planted)
+    shutil.copy(sandbox.reader_source.LESSONS / "lesson_03.py", planted)
     try:
         assert "lesson_03.py could be reached" in sandbox.trouble(box)
     finally:
@@ -250,7 +250,7 @@ def handed_in(folder, student, sources, change=lambda notebook: None):
     """Hand in a student's notebook: the release with these answers."""
     notebook = nbformat.read(folder / "release" / "lessons_03" / "lessons_03.ipynb", as_version=4)
     for cell in notebook.cells:
-        kind, id = place(cell)
+        kind, id = kind_and_id(cell)
         if kind == "answer" and id in sources:
             cell.source = sources[id]
     change(notebook)
@@ -266,7 +266,7 @@ for step in range(40):
 """
 MALICIOUS = RIGHT | {
     "03.1": FORGED + "answer = 'w'",
-    "03.2": "import builtins, collecting, encoding, readers\nencoding.read = collecting.taken = lambda *_: {'kind': 'right'}\n"
+    "03.2": "import builtins, collecting, encoding, readers\nencoding.decoded = collecting.taken = lambda *_: {'kind': 'right'}\n"
     "builtins.print = None\nanswer = 'all points'",
     "03.4": "class Right:\n    __eq__ = lambda *_: True\n    __hash__ = None\nreaders.READERS.clear()\nanswer = Right()",
     "03.5": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)",
@@ -292,7 +292,7 @@ MARKUP = "raise RuntimeError('<script>document.title = 1</script>')"
 
 def _tampered(notebook):
     for cell in notebook.cells:
-        if place(cell)[0] == "points":
+        if kind_and_id(cell)[0] == "points":
             cell.metadata.nbgrader["points"] = 1000
             cell.source = "1000"
             cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": "1000"})]

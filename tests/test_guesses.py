@@ -8,7 +8,7 @@ import torch
 from helpers import step_through
 from helpers.predicting import player_guesses as guesses
 from helpers.predicting.player_guesses import SESSION, keep, lesson_of, verdict
-from helpers.progress_file import read
+from helpers.progress_file import kept as all_kept
 
 RIGHT = {"frame": 3, "guesses": [["4", "4.0", True], ["1", "1.0", True]]}
 WRONG = {"frame": 3, "guesses": [["4", "4.0", True], ["2", "1.0", False]]}
@@ -29,7 +29,7 @@ def _lesson(tmp_path, monkeypatch):
 
 
 def kept():
-    return read()["players"]
+    return all_kept()["players"]
 
 
 def test_the_first_guess_at_a_frame_counts():

@@ -9,23 +9,23 @@ from random import Random
 import nbformat
 import pytest
 import torch
-from computed import KINDS, CannotBeAsked
+from computed import store_what_came
 from drawn_cards import CannotBeDrawn, drawing
 from made_up_lesson import lesson as stored
 from notebook_rules.roles import a_lesson_that_is_told_varies
-from questions import questions
 from refresh import NOTEBOOKS
 
 from autograd_graphs import show, snapshot
 from helpers import draw, explain, find_line, mended, order, predict, run_order
 from helpers.predicting import ran
+from helpers.predicting.from_notebook import KINDS, CannotBeAsked, questions_in
 from helpers.predicting.graph_cards import same_graph
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.prediction import answer_of, ask, asked_of, typed
 from helpers.predicting.programs import Outcome, in_this_order, outcome
 from helpers.predicting.programs import ran as ran_in
 from helpers.predicting.questions import every
-from helpers.progress_file import read as kept
+from helpers.progress_file import kept
 
 LESSON = NOTEBOOKS / "07_retain_graph.ipynb"
 NEW = [one for one in every().values() if one.kind in KINDS]
@@ -298,7 +298,13 @@ def changed(name, **course):
 )
 def test_what_an_author_left_out_is_said(name, course, words):
     with pytest.raises(CannotBeAsked, match=words):
-        questions(changed(name, **course))
+        refreshed(changed(name, **course))
+
+
+def refreshed(lesson):
+    """Return the questions of a lesson after `make refresh`."""
+    store_what_came(lesson, lesson.node)
+    return questions_in(lesson.node.cells)
 
 
 def test_a_graph_that_nobody_could_draw_is_refused():

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from autograd_graphs import show, step_through
 from autograd_graphs.drawing import layout
-from autograd_graphs.drawing.layout import MOST_WORK, place, work
+from autograd_graphs.drawing.layout import MOST_WORK, lay_out, work
 
 EIGHT = [(0, 1), (0, 2), (1, 4), (1, 5), (2, 3), (2, 6), (3, 7), (3, 7)]
 
 
 def test_inputs_read_left_to_right_and_parallel_edges_are_apart():
-    placed = place([(96, 34)] * 8, EIGHT, dict.fromkeys(range(8), (40, 16)))
+    placed = lay_out([(96, 34)] * 8, EIGHT, dict.fromkeys(range(8), (40, 16)))
     assert placed.curves[6] != placed.curves[7]
     assert placed.centres[4][0] < placed.centres[5][0]
     assert placed.centres[3][0] < placed.centres[6][0]
@@ -37,7 +37,7 @@ def dags(draw):
 @settings(deadline=None, max_examples=60)
 def test_boxes_never_overlap_and_arrows_go_down(dag):
     boxes, edges, labels = dag
-    placed = place([(60, 30)] * boxes, edges, labels)
+    placed = lay_out([(60, 30)] * boxes, edges, labels)
     assert len(placed.curves) == len(edges)
     for tail, head in edges:
         assert placed.centres[tail][1] < placed.centres[head][1]
@@ -52,7 +52,7 @@ def test_too_much_work_is_refused_with_a_sentence():
     long = [(i, 99) for i in range(98)]
     assert work(100, chain + long) > MOST_WORK
     with pytest.raises(ValueError, match="Leave boxes out"):
-        place([(50, 20)] * 100, chain + long)
+        lay_out([(50, 20)] * 100, chain + long)
 
 
 @pytest.fixture
@@ -85,4 +85,4 @@ def test_where_no_program_runs_a_picture_is_a_sentence_and_the_text(without_pack
 def test_without_the_package_the_dot_of_the_system_is_taken(without_package):
     dot = next(file for file in distribution("graphviz-pure").files if file.stem == "graphviz-pure")
     without_package.setattr(layout.shutil, "which", lambda name: name == "dot" and dot.locate())
-    assert place([(60, 30)] * 2, [(0, 1)]).centres[0][1] < 30
+    assert lay_out([(60, 30)] * 2, [(0, 1)]).centres[0][1] < 30

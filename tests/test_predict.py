@@ -14,13 +14,12 @@ from helpers.predicting import questions
 from helpers.predicting.again import Recall
 from helpers.predicting.attempting import attempt
 from helpers.predicting.due import due
+from helpers.predicting.from_notebook import digest
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.overview import progress
 from helpers.predicting.prediction import NO_DRAFT, answer_of, asked_of, predict
 from helpers.predicting.questions import question
-from helpers.predicting.ran import digest
-from helpers.progress_file import change
-from helpers.progress_file import read as kept
+from helpers.progress_file import change, kept
 
 DATA = {
     "99.q1": {
@@ -50,13 +49,11 @@ A_DAY = date(2026, 11, 25)
 TODAY = {"day": A_DAY.isoformat()}
 
 
-class Hostile:
-    """Raise from everything that a careless reader would call."""
+class Broken:
+    """Fail at whatever a cell would print of it."""
 
-    def _refuse(self, *given):
-        raise ArithmeticError
-
-    __repr__ = __str__ = __eq__ = __ne__ = __hash__ = __len__ = __iter__ = __bool__ = _refuse
+    def __repr__(self):
+        return self.text
 
 
 @pytest.fixture(autouse=True)
@@ -152,10 +149,10 @@ def test_a_review_has_a_draft_of_its_own():
 def test_what_is_no_question_and_no_guess_gets_a_sentence(capsys):
     assert predict("99.q7") is None
     assert predict(3) is None
-    assert predict(Hostile()) is None
+    assert predict(Broken()) is None
     predict("99.q1", True)
     predict("99.q2", "b")
-    predict("99.q2", Hostile())
+    predict("99.q2", Broken())
     said = capsys.readouterr().out.replace("\n", " ")
     assert 'There is no question the text "99.q7". There are 99.q1, 99.q2.' in said
     assert "99.q1: I was given True, and it asks for one of a, b, c" in said

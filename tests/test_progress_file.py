@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from helpers import progress_file
-from helpers.progress_file import FILE, SECTIONS, NotKept, change, read
+from helpers.progress_file import FILE, SECTIONS, NotKept, change, kept
 
 EMPTY = {section: {} for section in SECTIONS}
 FOREIGN = {
@@ -35,8 +35,8 @@ def test_what_was_kept_is_read_again_and_the_others_stay():
     change("exercises", "05.1", lambda record: record | {"tries": 1})
     change("exercises", "05.1", lambda record: record | {"hints": 2})
     assert change("predictions", "05.q1", lambda record: {"first": "a"}) == {"first": "a"}
-    kept = EMPTY | {"exercises": {"05.1": {"tries": 1, "hints": 2}}}
-    assert read() == kept | {"predictions": {"05.q1": {"first": "a"}}}
+    before = EMPTY | {"exercises": {"05.1": {"tries": 1, "hints": 2}}}
+    assert kept() == before | {"predictions": {"05.q1": {"first": "a"}}}
     assert [name for name in os.listdir() if not name.endswith(".lock")] == [FILE]
 
 
@@ -46,20 +46,20 @@ def test_a_file_that_holds_something_else_stays_as_it_is(held):
     with pytest.raises(NotKept, match="holds something else"):
         change("exercises", "05.1", lambda record: {"tries": 1})
     assert Path(FILE).read_bytes() == held
-    assert read() == EMPTY
+    assert kept() == EMPTY
 
 
 @pytest.mark.parametrize("section", [None, 3, [], {"05.1": 4}, {"05.1": None}])
 def test_what_is_no_record_counts_as_nothing(section):
     Path(FILE).write_text(json.dumps({"version": 1, "exercises": section}))
-    assert read() == EMPTY
+    assert kept() == EMPTY
 
 
 def test_a_folder_in_its_place_is_said():
     Path(FILE).mkdir()
     with pytest.raises(NotKept, match="could not be written"):
         change("exercises", "05.1", lambda record: {})
-    assert read() == EMPTY
+    assert kept() == EMPTY
 
 
 def test_a_folder_that_takes_no_file_is_said(monkeypatch):
@@ -77,7 +77,7 @@ def test_where_nothing_can_be_locked_it_is_written_all_the_same(monkeypatch):
 
     monkeypatch.setattr(progress_file.FileLock, "acquire", refuse)
     change("exercises", "05.1", lambda record: {"tries": 1})
-    assert read()["exercises"] == {"05.1": {"tries": 1}}
+    assert kept()["exercises"] == {"05.1": {"tries": 1}}
 
 
 def test_an_interrupt_leaves_the_file_as_it_was(monkeypatch):
@@ -111,5 +111,5 @@ def test_two_notebooks_may_write_at_once():
     command = [sys.executable, "-c", MANY]
     both = [subprocess.Popen([*command, name]) for name in ("a", "b")]
     assert [process.wait(timeout=60) for process in both] == [0, 0]
-    assert len(read()["exercises"]) == 50
-    assert read()["predictions"]["both"] == {"count": 50}
+    assert len(kept()["exercises"]) == 50
+    assert kept()["predictions"]["both"] == {"count": 50}

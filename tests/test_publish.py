@@ -20,7 +20,7 @@ from course.publishing import assets
 from course.publishing.cell_renderer import CellRenderer
 from course.publishing.deck import slides_of
 from course.publishing.inert import clean, inert
-from course.publishing.notebook_file import NoSlides, Unpublishable, read
+from course.publishing.notebook_file import NoSlides, Unpublishable, read_run
 from course.publishing.prepare import prepared
 from course.publishing.reading_page import NOT_TOLD, page
 from course.publishing.wording import safe_markdown
@@ -59,7 +59,7 @@ def test_what_cannot_be_published_is_said_in_a_sentence_or_two(tmp_path, capsys,
     path = tmp_path / "given.ipynb"
     path.write_bytes(held if isinstance(held, bytes) else held.encode())
     with pytest.raises(Unpublishable) as caught:
-        read(path)
+        read_run(path)
     assert said in str(caught.value)
     assert "given.ipynb" in str(caught.value)
     assert main([str(path), "--to", "slides", "-o", str(tmp_path / "deck.html")]) == 1
@@ -69,9 +69,9 @@ def test_what_cannot_be_published_is_said_in_a_sentence_or_two(tmp_path, capsys,
 
 def test_a_missing_file_a_folder_and_a_place_that_cannot_be_written(tmp_path, capsys):
     with pytest.raises(Unpublishable, match="There is no file"):
-        read(tmp_path / "none.ipynb")
+        read_run(tmp_path / "none.ipynb")
     with pytest.raises(Unpublishable, match="is a folder"):
-        read(tmp_path)
+        read_run(tmp_path)
     good = stored(tmp_path / "good.ipynb", text("# Title"))
     (tmp_path / "taken").mkdir()
     for out in (tmp_path / "taken", good / "below.html", tmp_path / ("x" * 300)):
@@ -207,7 +207,7 @@ def test_text_keeps_its_markdown_folds_and_code():
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem[:2])
 def test_a_lesson_makes_a_small_deck_with_all_its_players_and_notes(tmp_path, lesson):
     html = publish(lesson, "slides", tmp_path / "deck.html")
-    held = read(lesson)
+    held = read_run(lesson)
     outputs = [(cell, one) for cell in held.cells for one in cell.get("outputs", [])]
     played = [cell for cell, one in outputs if FILM in one.get("data", {})]
     tried = [cell for cell in played if cell.metadata.course.role == "try"]  # not for a room

@@ -5,7 +5,6 @@ import json
 import made_up_lesson
 import nbformat
 import pytest
-import questions
 import refresh
 from normal_form import WIDGETS, stored_text, without_machine
 
@@ -19,7 +18,7 @@ def write(folder, *sources):
 
 
 @pytest.mark.notebooks
-def test_an_unchanged_lesson_is_left_alone(tmp_path, capsys, monkeypatch):
+def test_an_unchanged_lesson_is_left_alone(tmp_path, capsys):
     path = tmp_path / made_up_lesson.NAME
     path.write_text(made_up_lesson.lesson().text, encoding="utf-8")
     assert refresh.main(["99"], tmp_path) == 0
@@ -28,10 +27,6 @@ def test_an_unchanged_lesson_is_left_alone(tmp_path, capsys, monkeypatch):
     assert refresh.main([], tmp_path) == 0
     assert (path.read_bytes(), path.stat().st_mtime_ns) == (refreshed, before)
     assert capsys.readouterr().out.endswith("99_made_up.ipynb: unchanged\n")
-    monkeypatch.setattr(questions, "FOLDER", tmp_path)
-    questions.path_of("99").write_text("[]", encoding="utf-8")  # of rounds that it once had
-    assert refresh.main([], tmp_path) == 0
-    assert capsys.readouterr().out.endswith("99_made_up.ipynb: refreshed\n"), "its questions are"
 
 
 @pytest.mark.notebooks

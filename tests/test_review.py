@@ -20,7 +20,7 @@ from helpers.predicting.due import MOST, due, mixed, sitting, waiting
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.prediction import predict
 from helpers.predicting.questions import every, question
-from helpers.progress_file import EXERCISES, PREDICTIONS, change, read
+from helpers.progress_file import EXERCISES, PREDICTIONS, change, kept
 
 ROOT = Path(__file__).parent.parent
 START = date(2026, 3, 2)
@@ -48,7 +48,7 @@ def miss(*names):
 
 
 def names():
-    return {item.name for item in due(read())}
+    return {item.name for item in due(kept())}
 
 
 def test_a_miss_comes_back_after_1_3_7_and_20_days_and_then_no_more(clock):
@@ -60,7 +60,7 @@ def test_a_miss_comes_back_after_1_3_7_and_20_days_and_then_no_more(clock):
             asked.append(day)
             Recall(question("05.q1"), "c")
     assert asked == [1, 4, 11, 31]
-    assert read()[PREDICTIONS]["05.q1"]["first"] == "a"
+    assert kept()[PREDICTIONS]["05.q1"]["first"] == "a"
 
 
 def test_a_miss_at_review_begins_again(clock):
@@ -77,7 +77,7 @@ def month(clock, seed, days=45):
         clock[0] = START + timedelta(days=day)
         if 9 <= day < 15:  # away
             continue
-        found = due(read())
+        found = due(kept())
         asked = sitting(found)
         yield day, found, asked
         for item in asked + [item for item in found if item.is_long][:1]:
@@ -132,7 +132,7 @@ def test_a_month_of_a_student(clock, seed):
 def test_all_that_is_answered_rightly_is_learnt_in_the_end(clock):
     for lesson in ("05", "06", "11"):
         study(lesson, random.Random(3))
-    sections = read()
+    sections = kept()
     assert len(waiting(sections)) > 6
     for _ in range(60):
         clock[0] += timedelta(days=1)
@@ -152,7 +152,7 @@ def test_a_record_that_cannot_be_is_asked_and_never_lost(clocked, box, capsys):
     assert "What does a node compute?" in said
     assert ("a date to come" in said) == (clocked == "2031-01-01")
     review("05.q1", "c")
-    assert read()[PREDICTIONS]["05.q1"]["day"] == pace.today().isoformat()
+    assert kept()[PREDICTIONS]["05.q1"]["day"] == pace.today().isoformat()
     assert names() == set()
 
 
@@ -167,7 +167,7 @@ def test_two_notebooks_that_ask_the_same_count_once(clock):
     first, second = (Recall(question("05.q1")) for _ in range(2))
     first.set_state({"choice": "c"})
     second.set_state({"choice": "a"})
-    assert read()[PREDICTIONS]["05.q1"]["box"] == 1
+    assert kept()[PREDICTIONS]["05.q1"]["box"] == 1
     assert second.answer["right"] == "c"
 
 
@@ -187,7 +187,7 @@ def test_a_file_that_is_not_ours_gets_a_sentence_and_stays(text, tmp_path, capsy
 def test_what_cannot_be_asked_gets_a_sentence(given, capsys):
     review(*given)
     assert re.search("There is no question|I was given", capsys.readouterr().out)
-    assert read()[PREDICTIONS] == {}
+    assert kept()[PREDICTIONS] == {}
 
 
 def test_with_nothing_missed_it_says_so(capsys):
@@ -205,7 +205,7 @@ def test_an_exercise_is_asked_as_a_variant_and_its_first_answer_counts(clock, ca
     check("06.1", list(variant.truth()))
     assert "It comes back in 3 days." in " ".join(capsys.readouterr().out.split())
     check("06.1", [0, 0])
-    record = read()[EXERCISES]["06.1"]
+    record = kept()[EXERCISES]["06.1"]
     assert record == {"tries": 3, "solved": True, "day": START.isoformat(), "box": 1}
 
 
@@ -216,7 +216,7 @@ def test_a_hint_at_review_counts_as_a_miss_and_a_function_is_asked_as_it_is(cloc
     assert asking.VARIANTS["05.3"].reader.cases
     hint("05.3")
     check("05.3", asking.VARIANTS["05.3"].truth())
-    assert read()[EXERCISES]["05.3"]["box"] == 0
+    assert kept()[EXERCISES]["05.3"]["box"] == 0
 
 
 def test_what_is_long_is_offered_beside_the_ten_minutes(clock, capsys):
@@ -231,7 +231,7 @@ def test_neighbours_are_of_different_lessons_where_that_can_be(clock):
     miss("05.q1", "05.q6", "01.q1", "09.q11")
     change(PREDICTIONS, "05.f1", lambda record: {"first": "3"})
     clock[0] += timedelta(days=1)
-    assert [item.lesson for item in mixed(due(read()))][::2] == ["05", "05", "05"]
+    assert [item.lesson for item in mixed(due(kept()))][::2] == ["05", "05", "05"]
 
 
 def test_a_lesson_begins_with_a_line_if_something_is_due_and_only_then(clock, monkeypatch):
@@ -242,11 +242,11 @@ def test_a_lesson_begins_with_a_line_if_something_is_due_and_only_then(clock, mo
     reviewing.remind()
     assert shown == []
     clock[0] += timedelta(days=1)
-    before = read()
+    before = kept()
     reviewing.remind()
     (line,) = shown
     assert line == "2 things to look at again, about 2 minutes. Run `review()`."
-    assert read() == before
+    assert kept() == before
 
 
 def test_a_cell_that_imports_progress_and_calls_it_says_once_what_is_due(clock, monkeypatch):
@@ -338,5 +338,5 @@ def test_what_a_student_may_hand_over_has_minutes_and_first_guesses_alone(
     assert "01 From Variable to tensor: 15 minutes" in text  # a pause is no work
     assert "My own words" not in text
     assert not re.search(r"\d{4}-\d\d|\d:\d\d", text)
-    kept = json.dumps(read()).replace(pace.today().isoformat(), "")
-    assert not re.search(r"\d{4}-\d\d|\d:\d\d", kept)  # dates, and no hours
+    told = json.dumps(kept()).replace(pace.today().isoformat(), "")
+    assert not re.search(r"\d{4}-\d\d|\d:\d\d", told)  # dates, and no hours

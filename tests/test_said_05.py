@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from said import refusal
 from torch.autograd import grad
 from torch.autograd.functional import jacobian
 
+from helpers.claims import refusal
 from helpers.exercises import exercise as registry
 from helpers.exercises.programs import run
 from helpers.moons import moons
@@ -183,7 +183,7 @@ def test_a_root_is_made_safe_before_it_and_not_after():
     lines = question("05.f1").shown["lines"]
     assert question("05.f1").told["mend"]["2"] == "root = torch.where(x > 0, x, 1.0).sqrt()"
     for line in ("half * (x > 0)", "half.masked_fill(x <= 0, 0.0)"):
-        assert "nan" in outcome("\n".join(lines).replace(lines[4], f"safe = {line}")).words
+        assert "nan" in outcome("\n".join(lines).replace(lines[4], f"safe = {line}")).printout
 
 
 def test_infinity_minus_infinity_where_two_paths_meet_is_nan():

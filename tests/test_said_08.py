@@ -7,9 +7,9 @@ from unittest import mock
 
 import pytest
 import torch
-from said import refusal
 from torch import nn
 
+from helpers.claims import refusal
 from helpers.exercises.exercise import find
 from helpers.exercises.programs import run
 from helpers.moons import moons

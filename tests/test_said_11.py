@@ -4,11 +4,11 @@ from functools import partial
 
 import pytest
 import torch
-from said import refusal
 from torch import nn
 from torch.nn.functional import mse_loss
 
 from helpers import labs, snapshot
+from helpers.claims import refusal
 from helpers.exercises.exercise import find
 from helpers.exercises.programs import run
 from helpers.moons import moons

@@ -6,10 +6,10 @@ import weakref
 
 import pytest
 import torch
-from said import refusal
 from torch.autograd import Function, grad, gradcheck, gradgradcheck
 from torch.autograd.function import once_differentiable
 
+from helpers.claims import refusal
 from helpers.moons import learn
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from said import refusal
 from torch import nn
 from torch.autograd import Function, grad, gradcheck, gradgradcheck
 from torch.nn.functional import binary_cross_entropy_with_logits as bce
 from torch.optim import SGD
 
 from helpers import snapshot
+from helpers.claims import refusal
 from helpers.exercises.exercise import find
 from helpers.exercises.programs import run
 from helpers.moons import classifier, moons

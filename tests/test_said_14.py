@@ -5,11 +5,11 @@ import warnings
 
 import pytest
 import torch
-from said import refusal
 from torch import nn
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
 from autograd_graphs import show
+from helpers.claims import refusal
 from helpers.exercises.exercise import exercises
 from helpers.flow import gradient_norms
 from helpers.moons import moons

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from programs import programs
 
 from autograd_graphs import show
-from autograd_graphs.stored import GRAPH, read, written
+from autograd_graphs.stored import GRAPH, graph_from, written
 from course.publishing.slide_graphs import READABLE, best, slide_graph, times
 
 
@@ -25,7 +25,7 @@ def two_leaves():
 @given(programs())
 def test_a_stored_graph_is_read_as_it_was(program):
     graph = show(*program.run()).folded
-    assert read(written(graph)) == graph
+    assert graph_from(written(graph)) == graph
 
 
 def test_a_large_graph_is_not_stored():
@@ -61,7 +61,7 @@ def test_names_stay_text():
 
 
 def test_a_small_graph_lies_on_its_side_with_words_that_can_be_read():
-    drawn = best(read(bundle(two_leaves())[1][GRAPH]))
+    drawn = best(graph_from(bundle(two_leaves())[1][GRAPH]))
     assert drawn.width > drawn.height
     assert times(drawn) >= READABLE
     assert json.loads(written(show(two_leaves()).folded))["roots"]

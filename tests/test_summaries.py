@@ -24,7 +24,7 @@ KINDS = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
 
 def gradient(tensor):
     alone = Summaries()
-    return alone.of(alone.take(tensor))
+    return alone.described(alone.take(tensor))
 
 
 @pytest.fixture(autouse=True)
@@ -130,9 +130,11 @@ def test_many_together_are_told_as_each_alone():
     ]
     together = Summaries()
     taken = [together.take(tensor) for tensor in tensors]
-    assert [together.of(one) for one in taken] == [gradient(tensor) for tensor in tensors]
+    assert [together.described(one) for one in taken] == [gradient(tensor) for tensor in tensors]
     with mock.patch.object(summaries, "MOST_KEPT", 0):
-        assert [gradient(tensor) for tensor in tensors] == [together.of(one) for one in taken]
+        assert [gradient(tensor) for tensor in tensors] == [
+            together.described(one) for one in taken
+        ]
 
 
 def test_a_copy_is_taken_so_that_what_is_edited_later_is_told_as_it_was():
@@ -140,7 +142,7 @@ def test_a_copy_is_taken_so_that_what_is_edited_later_is_told_as_it_was():
         tensor, found = torch.ones(count), Summaries()
         ticket = found.take(tensor)
         tensor.mul_(3)
-        assert found.of(ticket) == gradient(torch.ones(count))
+        assert found.described(ticket) == gradient(torch.ones(count))
 
 
 def steps(make):

@@ -25,8 +25,8 @@ STAGES = [  # one or two in each module of the folding that all pictures need
     "autograd_graphs.large.rows.Rows.best",
     "autograd_graphs.large.outline.Outline._divide",
     "autograd_graphs.large.fold.Folding._further",
-    "autograd_graphs.large.fold.Folding._cards",
-    "autograd_graphs.large.contract.Leaves",
+    "autograd_graphs.large.fold.Folding._screen",
+    "autograd_graphs.large.folded_leaves.Leaves._uses",
     "autograd_graphs.large.contract.Contraction.graph",
 ]
 OF_PLAYER = [

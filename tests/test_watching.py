@@ -86,6 +86,20 @@ for _ in range(9):
         loss.backward()
         losses.append(loss)
     opt.step()
+# several tasks, whose losses are a sum
+for _ in range(9):
+    opt.zero_grad()
+    for part, wanted in zip(x.chunk(4), y.chunk(4)):
+        mse(model(part), wanted).backward()
+    opt.step()
+# means of several batches, divided afterwards
+for number in range(12):
+    mse(model(x), y).backward()
+    if number % 4 == 3:
+        for p in model.parameters():
+            p.grad /= 4
+        opt.step()
+        opt.zero_grad()
 # gradients set to zero, clipping and a scheduler
 plan = torch.optim.lr_scheduler.StepLR(opt, 3)
 for _ in range(9):
@@ -339,6 +353,19 @@ total = 0
 for _ in range(9):
     STEP
     total = total + loss
+# kept, in one entry of a dict | history["spread"].append(out.std()) | seen from round 4 on
+history = {"loss": [], "spread": []}
+for _ in range(9):
+    out = model(x)
+    STEP(mse(out, y))
+    history["loss"].append(loss.item())
+    history["spread"].append(out.std())
+# kept, in a dict that begins at 0 | sums["train"] += loss | seen from round 4 on
+from collections import defaultdict
+sums = defaultdict(float)
+for _ in range(9):
+    STEP
+    sums["train"] += loss
 # kept, out of sight | | seen from round 4 on
 log = type("Log", (), {"__slots__": ("kept",)})()
 log.kept = []
@@ -414,6 +441,13 @@ for number in range(12):
     loss.backward()
     if number % 4 == 3:
         opt.step()
+# not divided | loss.backward() | rounds 1–3
+for number in range(12):
+    loss = mse(model(x), y)
+    loss.backward()
+    if number % 4 == 3:
+        opt.step()
+        opt.zero_grad()
 # clipped scaled | nn.utils.clip_grad_norm_(model.parameters(), 1.0) | rounds 1–9
 scaler = torch.amp.GradScaler("cpu")
 for _ in range(9):
@@ -492,7 +526,7 @@ def test_a_mistake_is_named_with_its_line_and_its_rounds(run, mistake):
     assert found[0].rounds == rounds
     assert " ".join(str(found[0]).split()) in ran.text
     assert {one.kind for one in ran.seen.mistakes} == {kind}, ran.text
-    notes = ("retained", "never reached", "not held", "zero")
+    notes = ("retained", "not divided", "never reached", "not held", "zero")
     assert (card_of(ran.seen.notes).look == "partly") == (kind in notes)
     if kind == "emptied":
         assert "(line 10 of My_Loop.py, opt.zero_grad(set_to_none=False))" in ran.text

@@ -18,7 +18,7 @@ from autograd_graphs.playing.player import FILM
 from course import handouts
 from course.publishing import worksheets
 from course.publishing.deck import slides_in
-from course.publishing.notebook_file import read
+from course.publishing.notebook_file import read_run
 from course.publishing.prepare import prepared
 from course.publishing.walks import table, walk_of
 
@@ -35,13 +35,13 @@ WITH_WALKS = {"00", "05", "13"}
 @cache
 def made(number):
     """Return the sheets of a lesson, made once."""
-    return worksheets.made(*slides_in(read(LESSONS[number]), ROOT / "notebooks"))
+    return worksheets.made(*slides_in(read_run(LESSONS[number]), ROOT / "notebooks"))
 
 
 @cache
 def walks(number):
     """Return (code, turns) of each cell of a lesson whose walk goes into a table."""
-    cells = prepared(read(LESSONS[number]), notes=False).cells
+    cells = prepared(read_run(LESSONS[number]), notes=False).cells
     found = [(cell.source, walk_of(cell.get("outputs", ()))) for cell in cells]
     return [(source, turns) for source, turns in found if turns]
 
@@ -60,7 +60,7 @@ def test_a_sheet_of_graphs_has_the_drawings_and_tells_neither_words_nor_takeaway
         assert "<polygon" in svg, "the arrows stay"
     assert not re.search(r'alt="[^"]', html or ""), "read aloud, an alternative text tells it all"
     words = " ".join(TAGS.sub("", html or "").split())
-    cells = read(LESSONS[number]).cells
+    cells = read_run(LESSONS[number]).cells
     reasons = [cell.source for cell in cells if cell.metadata["course"]["role"] == "because"]
     for takeaway in re.findall(r"^\*\*(.+?)\*\*", "\n".join(reasons), re.MULTILINE):
         assert takeaway.replace("`", "") not in words
@@ -184,7 +184,7 @@ def test_what_a_lesson_has_no_sheet_of_is_said(tmp_path, monkeypatch, capsys):
     out = tmp_path / "out"
     out.mkdir()
     bare = tmp_path / LESSONS["03"].name
-    notebook = read(LESSONS["03"])
+    notebook = read_run(LESSONS["03"])
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = []

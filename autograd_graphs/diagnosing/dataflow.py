@@ -7,7 +7,7 @@ Source is read and never run. Names are looked up in what the program holds now.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
@@ -15,20 +15,43 @@ from typing import Any, NamedTuple
 import torch
 
 from autograd_graphs.diagnosing.catalogue import CUTS
+from autograd_graphs.diagnosing.live_names import (
+    Ids,
+    attribute,
+    closure_of,
+    entry,
+    ids_of,
+    inplace_parts,
+    modules_in,
+)
 from autograd_graphs.diagnosing.sources import Place, place_of_function
-from autograd_graphs.looking.statements import SCOPES, bodies
-from autograd_graphs.looking.torch_private import is_module, is_tensor, read
+from autograd_graphs.diagnosing.syntax import (
+    NO_EDITS,
+    called,
+    dotted,
+    first_given,
+    flat,
+    handed_out,
+    holds_subscript,
+    in_turn,
+    is_kept,
+    keywords_of,
+    may_fail,
+    mentions,
+    mode_of,
+    modes_of,
+    name_in,
+    operand,
+    set_by,
+    targets,
+)
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.looking.users_line import is_users
-from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
 
 DEEPEST = 24  # calls within calls
 MOST_EVENTS = 300
 MOST_LOOPED = 30  # modules of one loop
-MOST_ENTRIES = 100  # of one list or dict
-MODES = {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled"}
-NO_EDITS = {"requires_grad_", "retain_grad_", "detach_", "share_memory_", "rename_"}
-Ids = frozenset[int]  # of the tensors that ask for gradients and that a value comes from
 BUILTINS = {"float": "float()", "int": "int()"}
 ABOUT = {"shape", "size", "dtype", "device", "ndim", "dim", "numel", "len", "grad", "range"}
 ABOUT |= {"zeros_like", "ones_like", "rand_like", "randn_like", "isnan", "isfinite", "print"}
@@ -94,100 +117,9 @@ class Scope:
         return None
 
 
-def flat(body: Sequence[ast.stmt], blocks: tuple[ast.stmt, ...] = ()) -> Iterator[tuple]:
-    """Yield statements in order, each with the compound ones that it stands in."""
-    for stmt in body:
-        yield stmt, blocks
-        if not isinstance(stmt, SCOPES):
-            for inner in bodies(stmt):
-                yield from flat(inner, (*blocks, stmt))
-
-
 def placed(body: Sequence[ast.stmt], place: Place) -> list[Placed]:
     """Return the statements of a source in order, as a scope holds them."""
     return [Placed(stmt, blocks, place) for stmt, blocks in flat(body)]
-
-
-def dotted(expr: ast.AST | None) -> str:
-    """Return "a.b" of a name or attribute, of what is indexed, of a method's owner; or ""."""
-    if isinstance(expr, ast.Name):
-        return expr.id
-    if isinstance(expr, (ast.Subscript, ast.Starred)):
-        return dotted(expr.value)
-    if isinstance(expr, ast.Attribute):
-        inner = dotted(expr.value)
-        return f"{inner}.{expr.attr}" if inner else ""
-    if isinstance(expr, ast.Call) and isinstance(expr.func, ast.Attribute):
-        return dotted(expr.func.value)
-    return ""
-
-
-def called(expr: ast.expr) -> str:
-    """Return the name of what is called, or of an attribute or name itself, without its owner."""
-    func = getattr(expr, "func", expr)
-    return getattr(func, "attr", getattr(func, "id", ""))
-
-
-def first_given(call: ast.Call) -> str:
-    return next(map(dotted, call.args), "")
-
-
-def keywords_of(call: ast.Call) -> dict[str | None, ast.expr]:
-    """Return the expressions that a call gives by name; None is the key of `**more`."""
-    return {keyword.arg: keyword.value for keyword in call.keywords}
-
-
-def nodes_in(tree: ast.AST, kind: Any) -> list[Any]:
-    return [node for node in ast.walk(tree) if isinstance(node, kind)]
-
-
-def set_by(stmt: ast.stmt) -> list[str]:
-    return [name for name, _ in targets(stmt)]
-
-
-def targets(stmt: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each name that a statement gives a value to, with the expression of that value."""
-    if isinstance(stmt, ast.Assign):
-        for target in stmt.targets:
-            yield from paired(target, stmt.value)
-    elif isinstance(stmt, (ast.AnnAssign, ast.AugAssign)) and stmt.value is not None:
-        yield dotted(stmt.target), stmt.value
-    elif isinstance(stmt, (ast.For, ast.AsyncFor)):
-        yield from in_turn(stmt.target, stmt.iter)
-    elif isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
-        yield from filled(stmt.value)
-
-
-def in_turn(target: ast.expr, rounds: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the names that a loop sets, with what their values come from: a count from nothing."""
-    names = nodes_in(target, ast.Name)
-    is_counted = isinstance(rounds, ast.Call) and called(rounds) in ("enumerate", "items")
-    if is_counted and isinstance(target, ast.Tuple) and names:
-        yield names.pop(0).id, ast.Constant(0)
-    for name in names:
-        yield name.id, rounds
-
-
-def filled(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
-    """Yield what a call gives a name: append() to a list, a method in `_` to a tensor."""
-    func = call.func
-    if not isinstance(func, ast.Attribute):
-        return
-    if func.attr in ("append", "extend") and call.args:
-        yield dotted(func.value), call.args[0]
-    elif func.attr.endswith("_") and not func.attr.endswith("__"):
-        yield dotted(func.value), call
-
-
-def paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    if not isinstance(target, (ast.Tuple, ast.List)):
-        yield dotted(target), value
-        return
-    values = [value] * len(target.elts)
-    if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(values):
-        values = value.elts
-    for part, its_value in zip(target.elts, values, strict=True):
-        yield from paired(part, its_value)
 
 
 class Values:
@@ -291,7 +223,7 @@ class Values:
         ids, is_bound = self._bindings(scope, name, stop)
         self._busy.discard(key)
         thing = scope.space.get(name)
-        if is_bound and scope.is_live and is_tensor(thing) and read(thing, "is_leaf"):
+        if is_bound and scope.is_live and torch.is_tensor(thing) and read(thing, "is_leaf"):
             ids |= ids_of(thing)  # whatever line made it, gradients end there
         if not is_bound:
             ids = scope.given.get(name, ids_of(thing))
@@ -374,7 +306,7 @@ class Values:
         thing = self.thing(scope, expr)
         if path and any(path in set_by(stmt) for stmt, _, _ in scope.body):
             return self._name(scope, path, stop) or ids_of(thing)
-        if is_tensor(thing):
+        if torch.is_tensor(thing):
             return ids_of(thing)
         return self.of(scope, expr.value, stop)
 
@@ -426,7 +358,7 @@ class Values:
 
     def _learners(self, thing: Any, call: ast.Call, given: list, named: dict) -> Ids | None:
         """Follow a call of a module, or of a function or method of the learner's; else None."""
-        if is_module(thing):
+        if isinstance(thing, torch.nn.Module):
             ids = frozenset().union(*given, *named.values())
             for path, part in inplace_parts(thing):
                 name = "" if path else first_given(call)
@@ -507,29 +439,6 @@ class Values:
                 self.events.append(event)
 
 
-def operand(call: ast.Call) -> str:
-    """Return the name of the tensor that a call works on, as far as it has one."""
-    owner = getattr(call.func, "value", None)
-    if owner is not None and dotted(owner).partition(".")[0] not in (
-        "torch",
-        "F",
-        "nn",
-        "np",
-        "math",
-    ):
-        return name_in(owner)
-    return name_in(call.args[0]) if call.args else ""
-
-
-def name_in(expr: ast.AST) -> str:
-    """Return the first name in an expression; what a call returns has none."""
-    if nodes_in(expr, ast.Call):
-        return ""
-    if isinstance(expr, (ast.Name, ast.Attribute, ast.Subscript)):
-        return dotted(expr)
-    return next(filter(None, map(name_in, ast.iter_child_nodes(expr))), "")
-
-
 def cut_by(call: ast.Call, thing: Any) -> str:
     """Return by which word a call of a thing ends a graph; "" if it does not."""
     word, is_method = called(call), isinstance(call.func, ast.Attribute)
@@ -541,140 +450,13 @@ def cut_by(call: ast.Call, thing: Any) -> str:
     return "" if is_method else BUILTINS.get(word, "")
 
 
-def handed_out(stmt: ast.stmt) -> ast.expr | None:
-    """Return what a function hands to its caller in a statement: by return or yield."""
-    value = getattr(stmt, "value", None)
-    if isinstance(value, (ast.Yield, ast.YieldFrom)):
-        return value.value
-    return value if isinstance(stmt, ast.Return) else None
-
-
-def may_fail(power: ast.expr) -> bool:
-    """Say whether some number may have no power of this kind, or no slope of it."""
-    return not isinstance(power, ast.Constant) or power.value < 1 or power.value % 1 != 0
-
-
 def carrying_loops(scope: Scope, nr: int, name: str) -> tuple[ast.stmt, ...]:
     """Return the loops in which a statement gets a name's value from the round before: no line of
     such a loop sets the name first. An attribute lives longer than its function: then the
     statement itself stands for the rounds.
     """
     setting = [row.blocks for row in scope.body[:nr] if name in set_by(row.stmt)]
-    if "." in name and is_module(scope.space.get(name.partition(".")[0])):
+    if "." in name and isinstance(scope.space.get(name.partition(".")[0]), torch.nn.Module):
         return () if setting else (scope.body[nr].stmt,)
     around_setting = set().union(*setting)
     return tuple([loop for loop in scope.body[nr].loops if loop not in around_setting])
-
-
-def holds_subscript(stmt: ast.Assign, name: str) -> bool:
-    return name in [dotted(target) for target in stmt.targets if isinstance(target, ast.Subscript)]
-
-
-def mentions(expr: ast.AST, name: str) -> bool:
-    return name in map(dotted, nodes_in(expr, (ast.Name, ast.Attribute)))
-
-
-def is_kept(call: ast.Call, option: str) -> bool:
-    """Say whether a call sets an option to anything but False."""
-    for keyword in call.keywords:
-        is_false = isinstance(keyword.value, ast.Constant) and not keyword.value.value
-        if keyword.arg in (option, None) and not is_false:
-            return True
-    return False
-
-
-def modes_of(blocks: Sequence[ast.stmt]) -> list[str]:
-    """Return the grad modes that blocks set, the innermost first."""
-    modes = []
-    for block in reversed(blocks):
-        for item in reversed(getattr(block, "items", ())):
-            modes.append(mode_of(item.context_expr))
-    return list(filter(None, modes))
-
-
-def mode_of(expr: ast.expr) -> str:
-    word, given = called(expr), next(iter(getattr(expr, "args", ())), None)
-    is_false = isinstance(given, ast.Constant) and given.value is False
-    is_set = {"set_grad_enabled": is_false, "inference_mode": not is_false}
-    return word if is_set.get(word, word in MODES) else ""
-
-
-def inplace_parts(module: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of a module, of torch's own classes, that edit their input in place."""
-    inner = attribute(module, "_modules") if type(module) is torch.nn.Sequential else {}
-    for path, part in {"": module, **inner}.items():
-        if is_module(part) and attribute(part, "inplace") is True:
-            yield path, part
-
-
-def closure_of(function: FunctionType) -> dict[str, Any]:
-    variables = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-        try:
-            variables[name] = cell.cell_contents
-        except ValueError:  # not filled yet
-            continue
-    return variables
-
-
-def attribute(thing: Any, name: str) -> Any:
-    """Return an attribute as it is stored: of a module, a plain object, a class, a namespace."""
-    if thing is None or is_tensor(thing):
-        return None
-    try:
-        inside = object.__getattribute__(thing, "__dict__")
-    except Exception:
-        return None
-    if name in inside and not isinstance(thing, type):
-        return inside[name]
-    for part in ("_modules", "_parameters", "_buffers"):
-        if is_module(thing) and name in inside.get(part, {}):
-            return inside[part][name]
-    return of_class(thing, name)
-
-
-def of_class(thing: Any, name: str) -> Any:
-    """Return what a class, or that of an object, has under a name; a method bound to the object."""
-    kind = thing if isinstance(thing, type) else type(thing)
-    for base in type.__dict__["__mro__"].__get__(kind):
-        if name in base.__dict__:
-            member = base.__dict__[name]
-            if isinstance(member, (staticmethod, classmethod)):
-                return member.__func__
-            if isinstance(member, FunctionType) and kind is not thing:
-                return MethodType(member, thing)
-            return member
-    return None
-
-
-def entry(thing: Any, key: Any) -> Any:
-    if is_module(thing):
-        inner = attribute(thing, "_modules") or {}
-        if type(key) is str:
-            return inner.get(key)
-        thing = list(inner.values())
-    if type(thing) in (list, tuple) and type(key) is int and -len(thing) <= key < len(thing):
-        return thing[key]
-    return thing.get(key) if type(thing) is dict and type(key) in (int, str) else None
-
-
-def modules_in(thing: Any) -> list[Any]:
-    if is_module(thing):
-        thing = list((attribute(thing, "_modules") or {}).values())
-    if type(thing) in (list, tuple):
-        return list(filter(is_module, thing))
-    return []
-
-
-def ids_of(thing: Any) -> Ids:
-    """Return the id of a tensor that requires grad, or those of the ones in a list or a model."""
-    if is_tensor(thing) and read(thing, "requires_grad"):
-        return frozenset([id(thing)])
-    inside: Sequence[Any] = ()
-    if is_module(thing):
-        inside = list(dict(parameters(thing)).values())
-    elif type(thing) is dict:
-        inside = list(thing.values())[:MOST_ENTRIES]
-    elif type(thing) in (list, tuple):
-        inside = thing[:MOST_ENTRIES]
-    return frozenset().union(*map(ids_of, inside))

@@ -6,17 +6,24 @@ Live tensors are looked at: a line is named only where its names still hold the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
 import torch
 
-from autograd_graphs.diagnosing.dataflow import NO_EDITS, called, is_kept, keywords_of, nodes_in
-from autograd_graphs.diagnosing.earlier_lines import Line, Past, calls_in
-from autograd_graphs.diagnosing.failed_backward import is_freed, met_nodes, nameless, walk_from
+from autograd_graphs.diagnosing.earlier_lines import Line, Past
+from autograd_graphs.diagnosing.graph_nodes import is_freed, nameless, nodes_of
+from autograd_graphs.diagnosing.syntax import (
+    NO_EDITS,
+    called,
+    calls_in,
+    is_kept,
+    keywords_of,
+    nodes_in,
+)
 from autograd_graphs.looking.saved_tensors import Memory, saved
-from autograd_graphs.looking.torch_private import is_tensor, memory_of, read
+from autograd_graphs.looking.tensors import memory_of, read
 
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}
 VIEWS |= {"unsqueeze", "select", "narrow", "expand", "diagonal", "unfold"}
@@ -112,14 +119,10 @@ def memory_in(thing: Any) -> set[int]:
     things = [thing]
     if isinstance(thing, torch.optim.Optimizer):
         things = []
-        for group in object.__getattribute__(thing, "__dict__").get("param_groups", ()):
+        for group in vars(thing).get("param_groups", ()):
             things += group.get("params", ())
-    known = filter(None, map(memory_of, filter(is_tensor, things)))
+    known = filter(None, map(memory_of, filter(torch.is_tensor, things)))
     return {address for address, _ in known}
-
-
-def nodes_of(tensors: Iterable[torch.Tensor]) -> list[Any]:
-    return met_nodes(walk_from(tensors))
 
 
 def lines_that_freed(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bool]:
@@ -163,7 +166,7 @@ def freed_by_earlier_lines(past: Past) -> list[Any]:
 def roots_in(past: Past, root: ast.expr, line: Line) -> list[torch.Tensor]:
     """Return the tensors that an expression names, as far as their names still hold them."""
     things = [past.still(name, line) for name in names_of(root)]
-    return list(filter(is_tensor, things))
+    return list(filter(torch.is_tensor, things))
 
 
 def names_of(root: ast.expr) -> list[str]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+import torch
+
 from autograd_graphs.answer_card import Card, rows, show, strip_marks
 from autograd_graphs.diagnosing.catalogue import SAID, Cause, Symptom, book
 from autograd_graphs.diagnosing.causes import found_in
@@ -22,7 +24,6 @@ from autograd_graphs.diagnosing.errors import (
     learners_lines,
     read_timed,
     text_of,
-    traceback_of,
     types_of,
 )
 from autograd_graphs.diagnosing.facts import Facts, Finding, Spot, each, spot_in
@@ -33,7 +34,7 @@ from autograd_graphs.diagnosing.sources import cells_in
 from autograd_graphs.diagnosing.step_check import examined
 from autograd_graphs.diagnosing.warnings_heard import Heard, last_warning, listen
 from autograd_graphs.looking.refusals import is_plain_words
-from autograd_graphs.looking.torch_private import is_module, quietly
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import caller, is_ipythons, named
 from autograd_graphs.plain_values import describe
 from autograd_graphs.text import first_sentence, fold
@@ -59,7 +60,7 @@ def diagnose(
         listen()
         if rerun:
             card = _watched(error)
-        elif loss is not None or optimizer is not None or is_module(error):
+        elif loss is not None or optimizer is not None or isinstance(error, torch.nn.Module):
             card = _checked(error, loss, optimizer)
         else:
             card = _diagnosed(error)
@@ -85,6 +86,8 @@ def _checked(model: object, loss: object, optimizer: object) -> Card:
     lines += figures
     if loss is None:
         lines.append(SAID["no_loss"])
+    if optimizer is not None and not findings:
+        lines.append(SAID["rounds"])
     return _card(look, word, "", lines)
 
 
@@ -100,8 +103,8 @@ def _watched(error: object) -> Card:
 def _diagnosed(error: object) -> Card:
     if error is None:
         return _of_last(last_error(), last_warning())
-    if issubclass(type(error), str):
-        return _of_text(str.__getitem__(error, slice(10_000)))
+    if isinstance(error, str):
+        return _of_text(error[:10_000])
     if not is_error(error):
         return _nothing(SAID["odd"].format(describe(error)))
     read_timed(error)
@@ -186,8 +189,8 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
     for member in family(error):
         text = text_of(member)
         symptom = book().find(types_of(member), text)
-        near = member if learners_lines(traceback_of(member)) else error
-        facts = Facts(text, traceback_of(near), is_past)
+        near = member if learners_lines(member.__traceback__) else error
+        facts = Facts(text, near.__traceback__, is_past)
         lines = _finding(facts, watch)
         if not symptom and not lines:
             continue
@@ -202,7 +205,7 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         page = [note, *_page(symptom, clue(text), [origin, *seen, more])]
         first = [note, *seen[:1], _briefly(symptom), *seen[1:2], *_advice(symptom), more]
         return _of_head(head, page, first)
-    seen = scene(Facts("", traceback_of(error), is_past)) or _no_scene(error)
+    seen = scene(Facts("", error.__traceback__, is_past)) or _no_scene(error)
     said = SAID["interrupted"] if isinstance(error, KeyboardInterrupt) else unknown()
     return _of_head(error, [note, said, *seen])
 
@@ -261,13 +264,13 @@ def _lines_of(finding: Finding | None, facts: Facts | None = None) -> list[str]:
 
 def _no_scene(error: BaseException) -> list[str]:
     """Say why no line is shown; nothing of a warning, which has none."""
-    if issubclass(type(error), Warning):
+    if isinstance(error, Warning):
         return []
-    return ["", SAID["no_traceback"] if traceback_of(error) is None else SAID["no_line"]]
+    return ["", SAID["no_traceback"] if error.__traceback__ is None else SAID["no_line"]]
 
 
 def _of_head(error: BaseException, lines: list[str], first: Sequence[str] = ()) -> Card:
-    look = "partly" if issubclass(type(error), Warning) else "wrong"
+    look = "partly" if isinstance(error, Warning) else "wrong"
     sentence = first_sentence(text_of(error))
     return _card(look, types_of(error)[0], sentence, [_head(error), *lines], first)
 

@@ -10,17 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+
 from autograd_graphs.answer_card import code
-from autograd_graphs.diagnosing.dataflow import MODES, Scope, called
+from autograd_graphs.diagnosing.dataflow import Scope
 from autograd_graphs.diagnosing.sources import Place
+from autograd_graphs.diagnosing.syntax import LOOPS, MODES, binds, called
 from autograd_graphs.looking.cells import failures
-from autograd_graphs.looking.statements import SCOPES, bodies, bound_by, declared, rebinds
-from autograd_graphs.looking.torch_private import is_module
+from autograd_graphs.looking.statements import SCOPES, bodies, declared, rebinds
 from autograd_graphs.looking.variable_names import parameters
 
 MOST = 2_000  # statements that are read
 MAYBE = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.TryStar, ast.Match)
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Past:
         for nr, _ in enumerate(self.unseen):
             self.lines[nr] = replace(self.lines[nr], is_sure=False)
         for name, thing in scope.space.items():
-            if is_module(thing):
+            if isinstance(thing, torch.nn.Module):
                 for path, parameter in parameters(thing):
                     self.live[f"{name}.{path}"] = parameter
 
@@ -109,31 +110,3 @@ def earlier_rounds(scope: Scope, loop: ast.stmt, stop: ast.stmt) -> Iterator[Lin
             if stmt.lineno > stop.lineno:
                 own = place.where(stmt)
             yield Line(stmt, place, False, f"{own}, in an earlier round of its loop")
-
-
-def heads(stmt: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the tree of a statement without the statements in it, and without lambdas."""
-    if isinstance(stmt, SCOPES):
-        return
-    waiting: list[ast.AST] = [stmt]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for child in ast.iter_child_nodes(node):
-            if not isinstance(child, (ast.stmt, ast.Lambda, ast.ExceptHandler, ast.match_case)):
-                waiting.append(child)
-
-
-def calls_in(stmt: ast.stmt) -> Iterator[ast.Call]:
-    for node in heads(stmt):
-        if isinstance(node, ast.Call):
-            yield node
-
-
-def binds(stmt: ast.stmt) -> set[str]:
-    """Return the names that a statement gives to something else; `y += 1` keeps its tensor."""
-    if isinstance(stmt, ast.AugAssign):
-        return set()
-    if isinstance(stmt, SCOPES):
-        return set(bound_by(stmt))
-    return set().union(*map(bound_by, heads(stmt)))

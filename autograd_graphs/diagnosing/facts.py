@@ -15,16 +15,7 @@ import torch
 
 from autograd_graphs.answer_card import code, listed
 from autograd_graphs.diagnosing.catalogue import FINDINGS
-from autograd_graphs.diagnosing.dataflow import (
-    Event,
-    Placed,
-    Scope,
-    Values,
-    called,
-    dotted,
-    nodes_in,
-    placed,
-)
+from autograd_graphs.diagnosing.dataflow import Event, Placed, Scope, Values, placed
 from autograd_graphs.diagnosing.detectors import freed_by_earlier_lines
 from autograd_graphs.diagnosing.earlier_lines import Past
 from autograd_graphs.diagnosing.errors import frames_of, learners_lines
@@ -42,9 +33,9 @@ from autograd_graphs.diagnosing.sources import (
     is_as_it_ran,
     place_of,
 )
+from autograd_graphs.diagnosing.syntax import called, head, names_in, nodes_in
 from autograd_graphs.looking.source import call_at
 from autograd_graphs.looking.statements import lines_of
-from autograd_graphs.looking.torch_private import is_tensor
 from autograd_graphs.looking.variable_names import variables
 
 _CODE, _FITTING = re.compile("`(.*?)`"), re.compile(r"\{([^{}|]*)\|([^{}]*)\}")
@@ -98,7 +89,7 @@ class Spot:
     def called(self) -> str:
         """Return what the learner calls the first tensor of this line; "" where it names none."""
         names = names_in(self.stmt)
-        return next((name for name in names if is_tensor(self.scope.space.get(name))), "")
+        return next((name for name in names if torch.is_tensor(self.scope.space.get(name))), "")
 
 
 def spot_in(
@@ -244,24 +235,6 @@ def bind_arguments(
         names = names[1:]
     for name, value in zip(names, call.args, strict=False):
         spot.scope.given[name] = values.at(caller.scope, value, caller.nr)
-
-
-def head(name: str) -> str:
-    return name.replace("[", ".").partition(".")[0]
-
-
-def names_in(tree: ast.AST) -> list[str]:
-    """Return the names, plain and dotted, that a statement reads, without those of blocks in it."""
-    names = []
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, (ast.Name, ast.Attribute)) and dotted(node):
-            names.append(dotted(node))
-        for child in ast.iter_child_nodes(node):
-            if not isinstance(child, ast.stmt):
-                waiting.append(child)
-    return list(dict.fromkeys(names))
 
 
 def made_line(spot: Spot, name: str) -> list[str]:

@@ -5,7 +5,7 @@ Nothing runs: frames and nodes are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from types import FrameType
@@ -13,17 +13,11 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.saved_tensors import saved
+from autograd_graphs.diagnosing.graph_nodes import is_freed, is_held, met_nodes, pairs_in
+from autograd_graphs.looking.nodes import is_custom, ran_as
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import (
-    ENGINE,
-    is_custom,
-    is_tensor,
-    leaf_of,
-    may_be_stale,
-    of_node,
-    ran_as,
-)
+from autograd_graphs.looking.tensors import may_be_stale
+from autograd_graphs.looking.torch_private import ENGINE
 from autograd_graphs.looking.variable_names import variables
 
 
@@ -57,7 +51,7 @@ def failed_backward(frames: Iterable[FrameType]) -> FailedBackward | None:
     roots, options = given.get("t_outputs"), given.get("args")
     if type(roots) not in (tuple, list) or type(options) is not tuple or len(options) < 4:
         return None
-    if not all(map(is_tensor, roots)) or any(map(may_be_stale, roots)):
+    if not all(map(torch.is_tensor, roots)) or any(map(may_be_stale, roots)):
         return None
     return FailedBackward(tuple(roots), bool(options[1]), bool(options[3]))
 
@@ -75,7 +69,7 @@ def perhaps_freed_by(call: FailedBackward | None, known: Iterable[Any]) -> list[
         return []
     # graphs that several threads made need not be in order; each device has an order of its own
     is_in_order = all(ran_as(node) > ran_as(following) for node, following in pairs_in(call.walk))
-    devices = {made.device for node in call.nodes for made in of_node(node, "_input_metadata")}
+    devices = {made.device for node in call.nodes for made in node._input_metadata}
     if call.walk.is_cut or not is_in_order or len(devices) > 1:
         return None
     ids = set(map(id, known))
@@ -100,40 +94,3 @@ def earliest_end(call: FailedBackward, known: set[int]) -> int:
         if id(node) in known and not is_custom(node):
             earliest = max(earliest, ran_as(node))
     return earliest
-
-
-def pairs_in(walk: Walk) -> Iterator[tuple[Any, Any]]:
-    """Yield the nodes of a graph, each with one that it hands its gradient to."""
-    for edge in walk.edges:
-        if edge.target is not None and not is_tensor(walk.met[edge.target]):
-            yield walk.met[edge.source], walk.met[edge.target]
-
-
-def met_nodes(walk: Walk) -> list[Any]:
-    return [node for node in walk.met if not is_tensor(node)]
-
-
-def walk_from(things: Iterable[Any]) -> Walk:
-    """Walk the graphs of tensors; those that cannot be asked without a trace are left out."""
-    return Walk([thing for thing in things if is_tensor(thing) and not may_be_stale(thing)])
-
-
-def leaves_of(node: Any) -> list[Any]:
-    return [leaf_of(child) for child, _ in of_node(node, "next_functions")]
-
-
-def states_of(node: Any) -> list[str]:
-    return [tensor.state for tensor in saved(node, nameless)]
-
-
-def is_freed(node: Any) -> bool:
-    return "freed" in states_of(node)
-
-
-def is_held(node: Any) -> bool:
-    states = states_of(node)
-    return bool(states) and "freed" not in states
-
-
-def nameless(tensor: torch.Tensor) -> tuple[str, ...]:
-    return ()

@@ -19,15 +19,14 @@ from autograd_graphs.diagnosing.errors import learners_lines
 from autograd_graphs.diagnosing.facts import Facts, texts_of
 from autograd_graphs.diagnosing.sources import is_as_it_ran
 from autograd_graphs.looking.snapshot import Walk, graph_of
-from autograd_graphs.looking.torch_private import (
-    is_tensor,
+from autograd_graphs.looking.tensors import (
     may_be_stale,
-    quietly,
     read,
     shows_flag_of_base,
     tensor_info,
     why_no_graph,
 )
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import find_names, variables
 from autograd_graphs.text import visible
 
@@ -94,7 +93,7 @@ def _named(frame: FrameType, line: str) -> dict[str, torch.Tensor]:
     here = dict(variables(frame))
     tensors = {}
     for name in _WORD.findall(_STRING.sub(" ", line)):
-        if is_tensor(here.get(name)) and len(tensors) < MOST_TENSORS:
+        if torch.is_tensor(here.get(name)) and len(tensors) < MOST_TENSORS:
             tensors[name] = here[name]
     return tensors
 

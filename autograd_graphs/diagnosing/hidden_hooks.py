@@ -17,7 +17,7 @@ import torch
 
 from autograd_graphs.diagnosing.catalogue import SAID
 from autograd_graphs.diagnosing.facts import quoted
-from autograd_graphs.looking.torch_private import may_be_stale, read
+from autograd_graphs.looking.tensors import may_be_stale, read
 
 OF_MODULES = torch.utils.hooks.BackwardHook.__module__
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,11 +12,14 @@ import torch
 from autograd_graphs.answer_card import code
 from autograd_graphs.diagnosing.catalogue import DANGERS
 from autograd_graphs.diagnosing.dataflow import Event
-from autograd_graphs.diagnosing.facts import Finding, finding
-from autograd_graphs.diagnosing.failed_backward import pairs_in
+from autograd_graphs.diagnosing.facts import Facts, Finding, finding
+from autograd_graphs.diagnosing.graph_nodes import kind_of, pairs_in
+from autograd_graphs.looking.nodes import ran_as
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import is_plain, is_tensor, ran_as, read
+from autograd_graphs.looking.tensors import is_plain, read
+from autograd_graphs.looking.users_line import is_users
+from autograd_graphs.text import visible
 
 # of an operation: what of it shows that its slope, or the operation itself, has no number
 BAD: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor]]] = {
@@ -34,18 +38,28 @@ BAD: dict[str, tuple[str, Callable[[torch.Tensor], torch.Tensor]]] = {
 
 def is_number(thing: Any) -> bool:
     """Say whether a thing is a tensor whose values can be read."""
-    if not is_tensor(thing) or not read(thing, "dtype").is_floating_point:
+    if not torch.is_tensor(thing) or not read(thing, "dtype").is_floating_point:
         return False
     return is_plain(thing) and not thing.is_meta
 
 
+def are_finite(tensors: list[torch.Tensor]) -> bool:
+    """Say whether all numbers of tensors are finite; of kinds that nobody can read they are."""
+    try:
+        if all(math.isfinite(float(tensor.sum())) for tensor in tensors):
+            return True
+        for tensor in tensors:
+            if tensor.is_sparse:
+                tensor = tensor.coalesce().values()
+            if not tensor.isfinite().all():  # a sum may overflow
+                return False
+    except (RuntimeError, TypeError):
+        return True
+    return True
+
+
 def has_nan(thing: Any) -> bool:
     return is_number(thing) and bool(torch.isnan(thing.detach()).any())
-
-
-def kind_of(node: Any) -> str:
-    """Return the name of a node's operation: "Sqrt" of SqrtBackward0."""
-    return re.sub(r"Backward\d*$", "", type(node).__name__)
 
 
 def dangerous(nodes: Sequence[Any]) -> Any:
@@ -102,3 +116,29 @@ def nan_finding(events: Sequence[Event], kind: str, line: str, fact: str) -> Fin
 def first_name(events: Sequence[Event]) -> str:
     """Return the first name that a learner gave a tensor of some events; "" where none has one."""
     return next((event.name for event in events if event.name), "")
+
+
+def anomaly(facts: Facts, match: Any) -> Finding | None:
+    if facts.call is None:
+        return None
+    same = [node for node in facts.call.nodes if type(node).__name__ == match[1]]
+    begun = dangerous(facts.call.nodes) or before_it(facts.call.walk, match[1])
+    if begun is None and len(same) == 1:
+        begun = same[0]
+    fact = "The loss is a number, its gradient NaN."
+    if any(map(has_nan, facts.call.roots)):
+        fact = "The forward gave NaN already."
+    kind, line = re.sub(r"Backward\d*$", "", match[1]), ""
+    if begun is not None:
+        kind, line = kind_of(begun), recorded_line(begun)
+    return nan_finding(facts.of("op"), kind, line, fact)
+
+
+def recorded_line(node: Any) -> str:
+    """Return the learner's line that anomaly mode has kept of a node's forward; "" without one."""
+    line = ""
+    for entry in node.metadata.get("traceback_", ()):
+        match = re.match(r'\s*File "(.*?)", line (\d+), in .*\n\s*(.*)', entry)
+        if match and is_users(match[1]) and match[3]:
+            line = f"line {match[2]}: {visible(match[3].strip(), 90)}"
+    return line

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import is_module, is_tensor
 from autograd_graphs.looking.variable_names import named
 from autograd_graphs.text import visible
 
@@ -25,7 +24,7 @@ def reached(spaces: Iterable[dict[str, Any]]) -> Iterator[tuple[str, torch.Tenso
     for count, (name, thing, depth) in enumerate(waiting):  # the list grows as we go
         if count > MOST:
             return
-        if is_tensor(thing):
+        if torch.is_tensor(thing):
             yield visible(name), thing
         elif id(thing) not in seen and depth < DEEPEST:
             seen.add(id(thing))
@@ -35,13 +34,11 @@ def reached(spaces: Iterable[dict[str, Any]]) -> Iterator[tuple[str, torch.Tenso
 def parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
     """Yield what a container or an object holds, each with its name."""
     if isinstance(thing, (dict, list, tuple)):
-        pairs = (
-            dict.items(thing) if isinstance(thing, dict) else enumerate(list(thing)[:MOST_ENTRIES])
-        )
+        pairs = thing.items() if isinstance(thing, dict) else enumerate(list(thing)[:MOST_ENTRIES])
         for key, entry in list(pairs)[:MOST_ENTRIES]:
             if type(key) in (str, int):
                 yield f"{name}[{key!r}]", entry
-    elif is_module(thing):
+    elif isinstance(thing, torch.nn.Module):
         for inner, part in inside(thing):
             yield spelt(name, inner), part
     elif is_plain_object(thing):
@@ -67,7 +64,7 @@ def inside(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
 
 def attributes(thing: Any) -> list[tuple[str, Any]]:
     try:
-        stored = object.__getattribute__(thing, "__dict__")
+        stored = vars(thing)
     except Exception:
         return []
     return named(stored)[:MOST_ENTRIES] if type(stored) is dict else []
@@ -87,4 +84,4 @@ def is_plain_object(thing: Any) -> bool:
     """Say whether a thing is of a class that the learner wrote in a cell or script."""
     if isinstance(thing, type):
         return False
-    return type.__dict__["__module__"].__get__(type(thing)) == "__main__"
+    return type(thing).__module__ == "__main__"

@@ -6,6 +6,7 @@ No tensor is kept. What is noted about a node lies in its `metadata` and goes wi
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -19,13 +20,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from autograd_graphs.diagnosing.catalogue import CUTS, SAID
-from autograd_graphs.diagnosing.causes import (
-    found_in,
-    instead_of_edit,
-    node_of,
-    read_flag,
-    step_finding,
-)
+from autograd_graphs.diagnosing.causes import found_in
 from autograd_graphs.diagnosing.detectors import spoilt_by
 from autograd_graphs.diagnosing.errors import cell_of
 from autograd_graphs.diagnosing.facts import (
@@ -38,11 +33,13 @@ from autograd_graphs.diagnosing.facts import (
     spot_in,
     texts_of,
 )
-from autograd_graphs.diagnosing.failed_backward import is_freed, perhaps_freed_by
-from autograd_graphs.diagnosing.loop_source import made_in, names_read
+from autograd_graphs.diagnosing.failed_backward import perhaps_freed_by
+from autograd_graphs.diagnosing.graph_nodes import is_freed, node_of, read_flag
+from autograd_graphs.diagnosing.inplace_edits import instead_of_edit, step_finding
 from autograd_graphs.diagnosing.sources import cells_before, cells_in
+from autograd_graphs.diagnosing.syntax import flat, nodes_in, set_by
 from autograd_graphs.looking.cells import shell_here
-from autograd_graphs.looking.torch_private import is_tensor, memory_of, of_node, read
+from autograd_graphs.looking.tensors import memory_of, read
 from autograd_graphs.looking.users_line import users_frame
 from autograd_graphs.looking.variable_names import variables
 
@@ -124,7 +121,7 @@ class Watch(TorchFunctionMode):
 
 def tensors_in(things: Iterable[Any]) -> Iterator[torch.Tensor]:
     for thing in things:
-        if is_tensor(thing):
+        if torch.is_tensor(thing):
             yield thing
         elif type(thing) in (list, tuple):
             yield from tensors_in(thing)
@@ -145,9 +142,9 @@ def mark_nodes(seen: Seen, made: list[torch.Tensor], ends: list[Any]) -> None:
         if node is None or id(node) in known or type(node).__name__ == "AccumulateGrad":
             continue
         known.add(id(node))
-        if SEEN_BY not in of_node(node, "metadata"):
-            of_node(node, "metadata")[SEEN_BY] = seen
-            waiting += [child for child, _ in of_node(node, "next_functions")]
+        if SEEN_BY not in node.metadata:
+            node.metadata[SEEN_BY] = seen
+            waiting += [child for child, _ in node.next_functions]
 
 
 # ---------------------------------------------------------------- the cell, once more
@@ -213,6 +210,17 @@ def cells_to_run(error: BaseException | None) -> list[int]:
     return [*makers[-1:], number]
 
 
+def made_in(tree: ast.Module) -> set[str]:
+    return {name for stmt, _ in flat(tree.body) for name in set_by(stmt)}
+
+
+def names_read(tree: ast.AST) -> set[str]:
+    """Return the names that a program needs from before it."""
+    names = nodes_in(tree, ast.Name)
+    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return {node.id for node in names if isinstance(node.ctx, ast.Load)} - made
+
+
 def cells(numbers: list[int]) -> str:
     word = each(numbers, "cell", "cells")
     return f"{word} {' and '.join(f'[{number}]' for number in numbers)}"
@@ -249,7 +257,7 @@ def spot_at(facts: Facts, seen: Seen | None) -> Spot | None:
 
 
 def maker(node: Any) -> Seen | None:
-    return of_node(node, "metadata").get(SEEN_BY)
+    return node.metadata.get(SEEN_BY)
 
 
 def edited(facts: Facts, watch: Watch) -> Finding | None:

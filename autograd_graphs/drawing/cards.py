@@ -32,7 +32,13 @@ SIGN = 15  # px that the sign of a saved tensor takes before its words
 SLOT, SLOT_HIGH = 52, 24  # least width and height of the slot that holds a `.grad`, px
 GRAD = ".grad"
 GRAD_MORE = 3  # px by which a line with a `.grad` is higher than others
-TINT_MORE = 27  # px by which a pill is higher that says what arrived
+ROUND = 4  # px more at both sides of a pill of one line, which is rounder than a card
+# A pill of several lines, px: what is at both sides of its words; from its top to the baseline of
+# its name, and to the middle of the line below; from line to line; what is free under the last one,
+# and above a line that says what arrived.
+PILL_PADDING, PILL_NAME, PILL_ROW, PILL_LINE, PILL_FOOT = 14, 22, 43, 18, 9
+PILL_BARS = 24  # height of the sign of a device in it, px
+SMALL_DOWN = 4  # px from the middle of a line to the baseline of small words in it
 # What has words of its own beside it, such as a saved tensor that was modified, needs no entry.
 LEGEND = {
     "operation": "backward function",
@@ -77,10 +83,15 @@ class Row:
     @property
     def width(self) -> int:
         if self.part == "grad":
-            return width(GRAD, SMALL) + 6 + self.slot
+            return grad_width(self.slot)
         if self.part == "health":
             return badge_width(self.text)
         return width(self.text, SMALL) + (SIGN if self.part == "saved" else 0)
+
+
+def grad_width(slot: int) -> int:
+    """Return the width of the word `.grad` with a slot of this width, px."""
+    return width(GRAD, SMALL) + 6 + slot
 
 
 Rows = tuple[Row, ...]
@@ -204,13 +215,14 @@ def with_tint(card: Card, tint: Tint, is_dense: bool = False) -> Card:
         return card
     if card.kind == "leaf" and card.lines:
         aside = card.device.room if card.device else 0
-        wide = max(card.width, line_width(line) + 28 + aside)
-        return replace(card, lines=(*card.lines, line), width=wide, height=card.height + TINT_MORE)
+        wide = max(card.width, line_width(line) + 2 * PILL_PADDING + aside)
+        high = card.height + PILL_LINE + PILL_FOOT
+        return replace(card, lines=(*card.lines, line), width=wide, height=high)
     if card.kind == "folded" or not is_dense:
         return measured(replace(card, lines=(line, *card.lines)), card.device)
     card = measured(replace(card, beside=(*line, *card.beside)), card.device)
     if card.kind == "leaf":
-        return replace(card, width=card.width + 8)
+        return replace(card, width=card.width + 2 * ROUND)
     return card
 
 
@@ -343,10 +355,10 @@ def leaf_card(leaf: TensorInfo, number: int, uses: int, device: Device | None) -
     rows = leaf_rows(leaf, uses)
     inner = width(name, TITLE, bold=True) + width(rest, TITLE)
     lines = tuple([(row,) for row in rows])
-    wide = max([inner, *map(line_width, lines)]) + 28
+    wide = max([inner, *map(line_width, lines)]) + 2 * PILL_PADDING
     if device:
         wide += device.room
-    high = FIRST + 28 + 18 * (len(rows) - 1)
+    high = PILL_ROW + PILL_LINE * (len(rows) - 1) + SLOT_HIGH // 2 + PILL_FOOT
     slot = rows[0].slot if leaf.requires_grad else 0
     return Card("leaf", name, rest, number, "", (), lines, wide, high, device, slot=slot)
 
@@ -356,7 +368,7 @@ def short_leaf_card(leaf: TensorInfo, number: int, uses: int, device: Device | N
     name, rest = leaf_words(leaf, device, LONGEST_VALUE)
     card = Card("leaf", name, rest, number, beside=tuple(leaf_rows(leaf, uses, True)))
     card = measured(card, device)
-    return replace(card, width=card.width + 8)
+    return replace(card, width=card.width + 2 * ROUND)
 
 
 def draw_card(pen: Pen, card: Card, x: float, y: float) -> None:
@@ -387,26 +399,28 @@ def draw_box(pen: Pen, card: Card, left: float, top: float) -> None:
 
 
 def draw_leaf(pen: Pen, card: Card, x: float, top: float) -> None:
+    """Draw what stands in a pill of several lines, one below the other around `x`."""
     if card.device:
-        left, middle = x - card.width / 2, top + card.height / 2
-        draw_bars(pen, card.device, left + 14, middle - 12, 24)
+        left, bars = x - card.width / 2, top + (card.height - PILL_BARS) / 2
+        draw_bars(pen, card.device, left + PILL_PADDING, bars, PILL_BARS)
         x += card.device.room // 2
-    pen.write("middle", x, top + 22, (card.name, "name"), (card.rest, "faint"))
-    for nr, line in enumerate(card.lines):
+    pen.write("middle", x, top + PILL_NAME, (card.name, "name"), (card.rest, "faint"))
+    middle = top + PILL_ROW
+    for line in card.lines:
         row = line[0]
         if row.part in ("norm", "health"):
-            draw_line(pen, card, line, x - line_width(line) / 2, top + 52 + 18 * nr)
+            draw_line(pen, card, line, x - line_width(line) / 2, middle + PILL_FOOT)
         elif row.part == "grad":
-            whole = width(GRAD, SMALL) + 6 + card.slot
-            draw_grad(pen, row, card.slot, x - whole / 2, top + 43)
+            draw_grad(pen, row, card.slot, x - grad_width(card.slot) / 2, middle)
         else:
-            pen.write("word", x, top + 47 + 18 * nr, (row.text, "faint"))
+            pen.write("word", x, middle + SMALL_DOWN, (row.text, "faint"))
+        middle += PILL_LINE
 
 
 def draw_operation(pen: Pen, card: Card, left: float, top: float) -> None:
     start = left + PADDING
     if card.kind == "leaf":
-        start += 4
+        start += ROUND
     if card.device:
         tall = card.height - 12
         draw_bars(pen, card.device, left + 7, top + card.height / 2 - tall // 2, tall)
@@ -428,7 +442,7 @@ def draw_operation(pen: Pen, card: Card, left: float, top: float) -> None:
 def beside(card: Card, start: float) -> float:
     """Return where in the first line its further pieces begin: in a leaf they end at its right."""
     if card.kind == "leaf":
-        return card.width - line_width(card.beside) - PADDING - 4 - start
+        return card.width - line_width(card.beside) - PADDING - ROUND - start
     return width(card.name, TITLE, bold=True) + width(card.rest, rest_size(card)) + BETWEEN
 
 
@@ -451,8 +465,8 @@ def draw_line(pen: Pen, card: Card, line: Rows, left: float, middle: float) -> N
 
 def draw_grad(pen: Pen, row: Row, slot: int, left: float, middle: float) -> None:
     """Draw the word `.grad` and its slot: dashed while it is None, solid with a gradient in it."""
-    pen.write("row", left, middle + 4, (GRAD, ""))
-    left += width(GRAD, SMALL) + 6
+    pen.write("row", left, middle + SMALL_DOWN, (GRAD, ""))
+    left += grad_width(0)
     look = {"state": row.state, "part": "grad"}
     pen.rect("slot", left, middle - SLOT_HIGH / 2, slot, SLOT_HIGH, 5, **look)
     run = "none" if row.state == "none" else "grad"

@@ -30,8 +30,8 @@ from autograd_graphs.drawing.layout import (
     TIGHT,
     Placed,
     Point,
+    lay_out,
     lying,
-    place,
     work,
 )
 from autograd_graphs.drawing.palette import SMALL, TITLE
@@ -245,7 +245,7 @@ def arranged(
     """Return cards and their places: along a spine in a dense graph that has one, else by `dot`."""
     rooms = {nr: word.room for nr, word in enumerate(words) if word.text or word.size}
     if not has_short_cards or not cards.cards:
-        return cards, place(sizes(cards), cards.edges, rooms, LOOSE)
+        return cards, lay_out(sizes(cards), cards.edges, rooms, LOOSE)
     in_line = replace(cards, cards=tuple(aligned(cards.cards)))
     placed = along_spine(in_line, rooms, STRAIGHT, framed)
     if placed and placed.width <= WIDEST:
@@ -253,7 +253,7 @@ def arranged(
     narrow = along_spine(in_line, rooms, NARROW, framed)
     if narrow and len(cards.cards) > FEW:  # so many hardly ever fit side by side
         return in_line, narrow
-    spread = place(sizes(cards), cards.edges, rooms, LOOSE if framed else TIGHT)
+    spread = lay_out(sizes(cards), cards.edges, rooms, LOOSE if framed else TIGHT)
     if narrow and spread.width > max(WIDEST, narrow.width):
         return in_line, narrow
     return cards, spread

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from autograd_graphs.data import Graph
 from autograd_graphs.drawing import frames
-from autograd_graphs.drawing.cards import Card, Rows, draw_card, legend, line_width, measured
+from autograd_graphs.drawing.cards import ROUND, Card, Rows, draw_card, legend, line_width, measured
 from autograd_graphs.drawing.devices import Device
 from autograd_graphs.drawing.diagram import (
     CAPSULE,
@@ -184,7 +184,8 @@ def roomy(card: Card, slot: int) -> Card:
         wide = max([card.width - LEAF_SIDES, *map(line_width, lines)]) + LEAF_SIDES
         return replace(card, width=wide, slot=measured(card, card.device).slot)
     if card.kind == "leaf":
-        return replace(measured(card, card.device), width=measured(card, card.device).width + 8)
+        card = measured(card, card.device)
+        return replace(card, width=card.width + 2 * ROUND)
     if card.kind in ("operation", "folded"):
         return measured(card, card.device)
     return card

@@ -60,7 +60,7 @@ class Placed:
     labels: Mapping[int, Point]
 
 
-def place(
+def lay_out(
     boxes: Boxes,
     edges: Edges,
     labels: Rooms | None = None,
@@ -111,9 +111,9 @@ def _program() -> str:
 
 
 def lying(boxes: Boxes, edges: Edges, labels: Rooms, apart: float = LOOSE) -> Placed:
-    """Lay out as `place` does, and turn it on its side: what was on top is at the right."""
+    """Lay out as `lay_out` does, and turn it on its side: what was on top is at the right."""
     turned = {nr: (high, wide) for nr, (wide, high) in labels.items()}
-    upright = place([(high, wide) for wide, high in boxes], edges, turned, apart, STACKED)
+    upright = lay_out([(high, wide) for wide, high in boxes], edges, turned, apart, STACKED)
 
     def on_its_side(point: Point) -> Point:
         return upright.height - point[1], point[0]

@@ -75,7 +75,7 @@ def spine(
     `rooms` are what is written on edges, `overhangs` the px that a tag sticks out of a box,
     `leaves` the boxes that stand aside, `frames` those around which a frame goes.
     """
-    ways = Ways.of(len(boxes), edges, leaves)
+    ways = Ways.from_edges(len(boxes), edges, leaves)
     placings: list[Placing] = []
     for rule in rules:
         plan = planned(ways, edges, rule, frames)
@@ -97,7 +97,7 @@ class Ways:
     longest: Sequence[int]
 
     @classmethod
-    def of(cls, count: int, edges: Edges, leaves: Collection[int] = ()) -> Ways:
+    def from_edges(cls, count: int, edges: Edges, leaves: Collection[int] = ()) -> Ways:
         below: list[list[int]] = [[] for _ in range(count)]
         for tail, head in edges:
             below[tail].append(head)

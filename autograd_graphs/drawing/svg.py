@@ -67,14 +67,14 @@ class Sheet:
         pairs = zip(attributes, geometry(mark), strict=True)
         places = " ".join([f'{attribute}="{value}"' for attribute, value in pairs])
         start = f'<{tag} {places} class="{name}"'
-        return f"{start}>{self.words(mark)}</text>" if tag == "text" else f"{start}/>"
+        return f"{start}>{self.text_of(mark)}</text>" if tag == "text" else f"{start}/>"
 
     def name(self, look: str) -> str:
         if look not in self.names:
             self.names[look] = letters(len(self.names))
         return self.names[look]
 
-    def words(self, mark: Mark) -> str:
+    def text_of(self, mark: Mark) -> str:
         """Return what stands in a text; pieces with a role of their own are in a tspan."""
         runs = ""
         for words, role in mark.runs:

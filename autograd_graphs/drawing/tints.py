@@ -125,7 +125,7 @@ def tinted(marks: Iterable[Mark], tints: Mapping[int, Tint]) -> Iterator[Mark]:
             tint = tints.get(mark.owner.number)
         if tint is None:
             yield mark
-        elif following and (following.owner, following.part) == (mark.owner, "body"):
+        elif mark.part == "body" and following and following.part == "body":
             yield replace(mark, state=f"tint{tint.level}")
         else:
             yield dressed(mark, tint)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from autograd_graphs.data import Edge, Folded, Frame, Graph, Node, SavedTensor, counted, stem
 from autograd_graphs.large.execution_order import Program
@@ -74,10 +73,12 @@ class Contraction:
                 ends = {"source": source, "target": target, "input_nr": output}
                 edges.append(replace(together[0], position=position, **ends))
                 self.stands.append(tuple(together))
-        write = {"node": self.old.nodes.__getitem__, "part": self._node, "leaves": self._group}
-        nodes = tuple(write[kind](nr) for kind, nr in self.met)
+        write = {"node": self.old.nodes.__getitem__, "part": self._part, "leaves": self._group}
+        nodes: list[Node] = []
+        for kind, nr in self.met:
+            nodes.append(write[kind](nr))
+        graph = replace(self.old, nodes=tuple(nodes), edges=tuple(edges), roots=tuple(roots))
         frames = tuple([self._frame(part, nodes, edges) for part in self.opened])
-        graph = replace(self.old, nodes=nodes, edges=tuple(edges), roots=tuple(roots))
         return replace(graph, ran=(), calls=(), frames=frames)
 
     def _frame(self, part: Part, nodes: Sequence[Node], edges: Sequence[Edge]) -> Frame:
@@ -125,17 +126,20 @@ class Contraction:
                 if edge.cut or (edge.target is not None and nr not in ends):
                     yield edge
 
-    def _node(self, nr: int) -> Node:
+    def _part(self, nr: int) -> Node:
+        """Return the box of a part: its title, what leads out of it, its leaves and what it saved."""
         part = self.parts[nr]
         nodes = [self.old.nodes[node] for node in self.program.nodes[part.start : part.stop]]
         own = [self.old.nodes[leaf] for leaf, box in self.own.items() if box == nr]
         last = nodes[-part.period :]
-        outputs = tuple(last[place].outputs[output] for place, output in self.made.get(nr, ()))
+        outputs = []
+        for place, output in self.made.get(nr, ()):
+            outputs.append(last[place].outputs[output])
         leaves = len(own) // len(part.copies)
         kind, is_guess = part.pieces[0].kind, self._is_guess(part)
         box = Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess)
-        title = self._title(part, last)
-        return replace(last[0], operation=title, outputs=outputs, saved=summary(nodes), folded=box)
+        made = {"operation": self._title(part, last), "outputs": tuple(outputs)}
+        return replace(last[0], **made, saved=summary(nodes), folded=box)
 
     def _is_guess(self, part: Part) -> bool:
         return not self.old.calls and bool(called(part.pieces[0]))
@@ -144,12 +148,15 @@ class Contraction:
         """Name a part: "layers.0 … 11", "reads conv1.*", "norm: NativeBatchNorm"."""
         name = part.name.removeprefix(self.prefix)
         if self._is_guess(part):
-            name = f"reads {name}.*" if part.is_call else f"reads {name}"
+            name = f"reads {name}"
+            if part.is_call:
+                name += ".*"
         if len(nodes) > 1 and called(part.pieces[0]):
             return name
         return f"{name}: {operations(nodes)}"
 
     def _group(self, nr: int) -> Node:
+        """Return the box of many leaves."""
         leaves = [self.old.nodes[leaf] for leaf in self.leaves.groups[nr]]
         name = self.leaves.name(self.leaves.groups[nr])
         folded = Folded((name,), 0, len(leaves), with_grad(leaves))
@@ -175,9 +182,9 @@ def prefix(names: Sequence[str]) -> str:
     shared = common(tuple(name.split(".")[:-1]) for name in names if "." in name)
     while shared:
         start = ".".join((*shared, ""))
-        short = [name.removeprefix(start) for name in names]
+        short = {name.removeprefix(start) for name in names}
         is_word = all(name[0] not in "*0123456789" for name in short)
-        if is_word and len(set(short)) == len(set(names)):
+        if is_word and len(short) == len(set(names)):
             return start
         shared = shared[:-1]
     return ""
@@ -198,11 +205,14 @@ def with_grad(leaves: Sequence[Node]) -> int:
 def summary(nodes: Sequence[Node]) -> tuple[SavedTensor, ...]:
     """Count what nodes saved, one line for each state."""
     by_state: dict[str, list[SavedTensor]] = {}
-    for saved in chain.from_iterable(node.saved for node in nodes):
-        by_state.setdefault(saved.state, []).append(saved)
+    for node in nodes:
+        for saved in node.saved:
+            by_state.setdefault(saved.state, []).append(saved)
     lines = []
     for state, alike in sorted(by_state.items()):
+        storages = []
+        for saved in alike:
+            storages += saved.storages
         words = counted(len(alike), "saved tensor")
-        storages = chain.from_iterable(saved.storages for saved in alike)
         lines.append(SavedTensor(words, state, storages=tuple(dict.fromkeys(storages))))
     return tuple(lines)

@@ -61,12 +61,16 @@ class Leaves:
         part = self.member.get(node, self.own.get(node))
         if part is not None:
             return "part", part
-        return ("leaves", self.group[node]) if node in self.group else ("node", node)
+        if node in self.group:
+            return "leaves", self.group[node]
+        return "node", node
 
     def name(self, leaves: Sequence[int]) -> str:
         """Call leaves by the module that holds all of them: "encoder.*"."""
         path = common(owner(self.graph.nodes[leaf]) for leaf in leaves)
-        return ".".join((*path, "*")) if path else UNNAMED
+        if not path:
+            return UNNAMED
+        return ".".join((*path, "*"))
 
     def is_called(self, leaves: Sequence[int], name: str) -> bool:
         """Say whether leaves have a name, which may leave out that of the model."""
@@ -130,4 +134,6 @@ class Leaves:
         by_module: dict[Path, list[int]] = {}
         for leaf, path in zip(leaves, paths, strict=True):
             by_module.setdefault(path[:depth], []).append(leaf)
-        return [list(leaves)] if len(by_module) > MOST_JOINED else list(by_module.values())
+        if len(by_module) > MOST_JOINED:
+            return [list(leaves)]
+        return list(by_module.values())

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 from autograd_graphs.large.owners import common
 from autograd_graphs.large.pieces import Piece
@@ -118,13 +117,20 @@ def row_names(pieces: Sequence[Piece], block: str, beside: str) -> tuple[str, tu
     """
     if not called(pieces[0]):
         return block, tuple(f"{block}[{nr}]" for nr in range(len(pieces)))
-    names = [joined([call.label for call in called(piece)]) for piece in pieces]
-    copies = tuple(name + beside for name in names)
-    calls = list(chain.from_iterable(map(called, pieces)))
+    names, calls = [], []
+    for piece in pieces:
+        names.append(joined(labels_in(piece)))
+        calls += called(piece)
     times = Counter(stem(call.label) for call in calls)
-    is_complete = all(1 < call.times == times[stem(call.label)] for call in calls)
-    name = joined([stem(call.label) for call in called(pieces[0])]) if is_complete else span(names)
-    return name + beside, copies
+    if all(1 < call.times == times[stem(call.label)] for call in calls):
+        name = joined(list(map(stem, labels_in(pieces[0]))))
+    else:
+        name = span(names)
+    return name + beside, tuple(name + beside for name in names)
+
+
+def labels_in(piece: Piece) -> list[str]:
+    return [call.label for call in called(piece)]
 
 
 def called(piece: Piece) -> list[Piece]:

@@ -18,7 +18,7 @@ import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from autograd_graphs.data import Call, Edge
-from autograd_graphs.looking.torch_private import is_module, next_number
+from autograd_graphs.looking.torch_private import next_number
 from autograd_graphs.looking.variable_names import caller, submodules, variables
 from autograd_graphs.text import call_labels, visible
 
@@ -72,7 +72,7 @@ def module_calls(*models: torch.nn.Module) -> ModuleCalls:
     that `torch.compile` made warns of global hooks. Raises TypeError for anything but models.
     """
     for model in models:
-        if not is_module(model):
+        if not isinstance(model, torch.nn.Module):
             raise TypeError(f"Expected a model, got {type(model).__name__}. {HOW}")
     if not models:
         raise TypeError(f"No model was given. {HOW}")
@@ -101,7 +101,7 @@ class ModuleCalls:
             )
         self.state = "open"
         for name, thing in variables(caller()):
-            if is_module(thing):
+            if isinstance(thing, torch.nn.Module):
                 self._variables.setdefault(id(thing), (weakref.ref(thing), visible(name)))
         for model in self._models:
             if id(model) not in self._paths:
@@ -222,9 +222,16 @@ class ModuleCalls:
             raise ValueError(f"names is a module_calls() whose block was never entered. {HOW}")
         if self.state == "open":
             raise ValueError(f"names is a module_calls() whose block is still open. {HOW}")
-        return {name: model for name, ref in self.roots.items() if (model := ref()) is not None}
+        alive = {}
+        for name, ref in self.roots.items():
+            model = ref()
+            if model is not None:
+                alive[name] = model
+        return alive
 
-    def of(self, numbers: Mapping[int, int], edges: Sequence[Edge]) -> tuple[tuple[Call, ...], str]:
+    def calls_in(
+        self, numbers: Mapping[int, int], edges: Sequence[Edge]
+    ) -> tuple[tuple[Call, ...], str]:
         """Return the calls that made the operations of a graph, or why there are none.
 
         `numbers` has the sequence number of every operation.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any
@@ -15,8 +14,8 @@ MOST_SOURCE = 2_000  # lines of source that are read
 
 def cells_of(frame: FrameType) -> list[str]:
     """Return the texts of all cells by number; none where a frame has no `In`, or an odd one."""
-    cells = dict.get(frame.f_globals, "In")
-    if type(cells) is not list or any(type(cell) is not str for cell in cells):
+    cells = frame.f_globals.get("In")
+    if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
         return []
     return list(cells)
 
@@ -52,4 +51,4 @@ def failures() -> set[int] | None:
     """Return the numbers of cells that ended with an error, None where IPython does not tell."""
     history = getattr(shell_here(), "history_manager", None)
     errors = getattr(history, "exceptions", None)
-    return set(errors) if type(errors) in (dict, defaultdict) else None
+    return set(errors) if isinstance(errors, dict) else None

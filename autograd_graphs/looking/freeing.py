@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from graphlib import TopologicalSorter
 from typing import Any
 
+import torch
+
 from autograd_graphs.data import Edge
-from autograd_graphs.looking.torch_private import is_tensor, of_node
 
 SHALLOW = 500  # levels that a stack of 192 KiB bears
 STRIDE = 128  # levels from one node that holds the way ahead to the next
@@ -31,7 +32,7 @@ def make_freeable(nodes: Sequence[Any], edges: Sequence[Edge]) -> None:
         return
     inputs: list[list[int]] = [[] for _ in nodes]
     for edge in edges:
-        if edge.target is not None and not is_tensor(nodes[edge.target]):
+        if edge.target is not None and not torch.is_tensor(nodes[edge.target]):
             inputs[edge.source].append(edge.target)
     if sum(map(bool, inputs)) <= SHALLOW:
         return  # a way can be no longer than there are nodes that lead further
@@ -42,7 +43,7 @@ def make_freeable(nodes: Sequence[Any], edges: Sequence[Edge]) -> None:
     for number, levels in enumerate(height):
         if levels and levels % STRIDE == 0:
             ahead = [nodes[node] for node in reversed(way_ahead(number, onward))]
-            of_node(nodes[number], "metadata")[HELD] = tuple(ahead)
+            nodes[number].metadata[HELD] = tuple(ahead)
 
 
 def way_ahead(start: int, onward: Sequence[int | None]) -> list[int]:

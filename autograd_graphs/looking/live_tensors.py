@@ -6,9 +6,11 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 from autograd_graphs.looking.claims import Place
 from autograd_graphs.looking.statements import Replay, Value
-from autograd_graphs.looking.torch_private import is_module, is_tensor, may_be_stale, read
+from autograd_graphs.looking.tensors import may_be_stale, read
 from autograd_graphs.looking.variable_names import named
 
 
@@ -24,7 +26,7 @@ class LiveTensors:
 
     def where_made(self, thing: Any) -> Place | None:
         """Return the node that made a tensor, and its output; None where the graph has none."""
-        if not is_tensor(thing) or not read(thing, "requires_grad") or may_be_stale(thing):
+        if not torch.is_tensor(thing) or not read(thing, "requires_grad") or may_be_stale(thing):
             return None
         node, output_nr = read(thing, "grad_fn"), 0
         if node is None:
@@ -38,12 +40,12 @@ class LiveTensors:
     def held(self, value: Value) -> Any:
         """Return the tensor that a name holds which still stands for a value; None where none."""
         for name in self.names.get(id(value), ()):
-            if is_tensor(self.live.get(name)):
+            if torch.is_tensor(self.live.get(name)):
                 return self.live[name]
         thing = None
         if value.kind == "unknown" and isinstance(value.expr, (ast.Attribute, ast.Subscript)):
             thing = self.reached(value.expr)
-        return thing if is_tensor(thing) else None
+        return thing if torch.is_tensor(thing) else None
 
     def reached(self, expr: ast.expr) -> Any:
         """Return what an expression of names, module attributes and plain containers holds now."""
@@ -60,7 +62,7 @@ class LiveTensors:
 
 def part_of(thing: Any, name: str) -> Any:
     """Return a module's parameter, buffer or submodule, without asking the module."""
-    if not is_module(thing):
+    if not isinstance(thing, torch.nn.Module):
         return None
     inside = vars(thing)
     for kind in ("_parameters", "_buffers", "_modules"):
@@ -68,7 +70,7 @@ def part_of(thing: Any, name: str) -> Any:
         if part is not None:
             return part
     part = inside.get(name)
-    return part if is_tensor(part) else None
+    return part if torch.is_tensor(part) else None
 
 
 def item_of(thing: Any, key: Any) -> Any:

@@ -25,7 +25,7 @@ from autograd_graphs.looking.backward_shapes import (
 from autograd_graphs.looking.claims import NOTHING, Claims, Place, agreed_by_all
 from autograd_graphs.looking.live_tensors import LiveTensors
 from autograd_graphs.looking.statements import Replay, Value, base_name
-from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.tensors import read
 
 MOST_STEPS = 50_000  # of the matching of one graph
 _BACKWARD = re.compile(r"Backward\d*$")
@@ -51,9 +51,11 @@ class Matcher:
             if value.kind != "either":
                 return self._trial(value, place)
             newest, *others = [self._trial(operand, place) for _, operand in value.operands]
-            return None if any(others) else newest
         except (TooLong, RecursionError):
             return None
+        if any(others):
+            return None
+        return newest
 
     def _trial(self, value: Value, place: Place) -> Claims | None:
         if value.kind == "unknown":  # a name's value before its cell, which may be anything
@@ -72,10 +74,12 @@ class Matcher:
         if claims.seen.get(id(value), place) != place:
             return None
         held = self.tensors.held(value)
-        if held is None and value.kind == "op":
-            return claims if id(value) in claims.seen else self._operation(value, place, claims)
         if held is not None:
             fits = self.tensors.where_made(held) == place
+        elif value.kind == "op":
+            if id(value) in claims.seen:
+                return claims
+            return self._operation(value, place, claims)
         else:
             fits = value.kind == "leaf" and self._is_leaf(place)
         return claims.used(expr, value, place) if fits else None
@@ -85,8 +89,9 @@ class Matcher:
         (_, newest), *others = value.operands
         held = self.tensors.held(value)
         if held is not None and newest.kind != "op":
-            fits = place is not None and self.tensors.where_made(held) == place
-            return claims if fits else None
+            if place is None or self.tensors.where_made(held) != place:
+                return None
+            return claims
         for _, other in others:
             if other.kind == "unknown" or self._value(expr, other, place, claims):
                 return None
@@ -131,7 +136,9 @@ class Matcher:
             return ""
         if isinstance(func, ast.Attribute) and func.attr == "apply":
             owner = self.tensors.reached(func.value)
-            return owner.__name__ if isinstance(owner, FunctionMeta) else ""
+            if not isinstance(owner, FunctionMeta):
+                return ""
+            return owner.__name__
         return MODULES.get(type(self.tensors.reached(func)), "")
 
     def _part(self, part: Input, value: Value, place: End, claims: Claims) -> Claims | None:
@@ -142,7 +149,9 @@ class Matcher:
             part = part.number
         if isinstance(part, int):
             operands = operands_of(value)
-            return self._value(*operands[part], place, claims) if part < len(operands) else None
+            if part >= len(operands):
+                return None
+            return self._value(*operands[part], place, claims)
         if place is None or (part == LEAF and self._is_leaf(place)):
             return claims
         return None
@@ -194,4 +203,6 @@ def operand_expr(value: Value, part: Input) -> ast.expr | None:
     """Return the expression of an operand that a part of a shape stands for."""
     if isinstance(part, Plain):
         part = part.number
-    return operands_of(value)[part][0] if isinstance(part, int) else None
+    if not isinstance(part, int):
+        return None
+    return operands_of(value)[part][0]

@@ -15,20 +15,14 @@ Error = TypeVar("Error", bound=BaseException)
 
 def short(error: Error, **attributes: object) -> Error:
     """Return an error of which a notebook leaves out what lies in this package, with attributes."""
-    carried = attributes_of(error)
-    carried.setdefault(RENDER, without_our_frames)
-    carried.update(attributes)
+    vars(error).setdefault(RENDER, without_our_frames)
+    vars(error).update(attributes)
     return error
 
 
 def is_plain_words(error: BaseException) -> bool:
     """Say whether an error is torch's in words of ours: what it was raised from is torch's own."""
-    return attributes_of(error).get(PLAINLY) is True
-
-
-def attributes_of(error: BaseException) -> dict[str, Any]:
-    """Return what an exception carries, whatever its class does when it is written to."""
-    return BaseException.__dict__["__dict__"].__get__(error)
+    return vars(error).get(PLAINLY) is True
 
 
 def without_our_frames() -> list[str]:
@@ -50,7 +44,7 @@ def theirs(traceback: TracebackType | None) -> TracebackType | None:
     kept = []
     while traceback is not None:
         name = traceback.tb_frame.f_globals.get("__name__")
-        of_ipython = type(name) is str and name.partition(".")[0] == "IPython"
+        of_ipython = str(name).partition(".")[0] == "IPython"
         if not of_ipython and not is_ours(name):
             kept.append(traceback)
         traceback = traceback.tb_next

@@ -15,17 +15,9 @@ from typing import Any, NamedTuple
 import torch
 
 from autograd_graphs.data import SavedTensor, Storage
-from autograd_graphs.looking.torch_private import (
-    CUSTOM,
-    backward_elsewhere,
-    is_custom,
-    is_tensor,
-    may_be_stale,
-    memory_of,
-    read,
-    shape,
-    tensor_info,
-)
+from autograd_graphs.looking.nodes import is_custom
+from autograd_graphs.looking.tensors import may_be_stale, memory_of, read, shape_of, tensor_info
+from autograd_graphs.looking.torch_private import backward_elsewhere
 
 # References to a saved tensor: the graph's, a variable here, the one of getrefcount.
 HELD_BY_GRAPH_ALONE = 3
@@ -50,7 +42,9 @@ class Memory:
 
     def storage(self, tensor: torch.Tensor | None) -> Storage:
         """Return the storage of a tensor; one of unknown size where torch cannot tell."""
-        memory = None if tensor is None else memory_of(tensor)
+        memory = None
+        if tensor is not None:
+            memory = memory_of(tensor)
         if memory is None:
             self.unknown += 1
             return Storage(-self.unknown)
@@ -87,7 +81,7 @@ def _with_storage(saved: SavedTensor, cell: Any, memory: Memory | None) -> Saved
     if memory is None or saved.state == "freed":
         return saved
     data = None if saved.state in ("packed", "busy") else cell.data
-    storages = (memory.storage(data if is_tensor(data) else None),)
+    storages = (memory.storage(data if torch.is_tensor(data) else None),)
     # replace() would take three times as long, for each saved tensor of a graph
     known = saved.name, saved.state, saved.tensor, saved.version, saved.version_now
     return SavedTensor(*known, storages=storages)
@@ -151,7 +145,7 @@ def _cells_of_custom(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
 
 def _each(node: Any, get: Callable, first: int = 0, stop: int | None = None) -> list[Any]:
     """Read a custom Function's saved tensors in one call into C: no thread frees them meanwhile."""
-    raw = chain.from_iterable(map(CUSTOM._raw_saved_tensors.__get__, (node,)))
+    raw = chain.from_iterable(map(attrgetter("_raw_saved_tensors"), (node,)))
     return list(map(get, islice(raw, first, stop)))
 
 
@@ -172,7 +166,7 @@ def _edited_output(node: Any, nr: int) -> RuntimeError | None:
     """
     cells = [Cell(*fields) for fields in _each(node, attrgetter("unpack_hook", "data"))]
     for other, cell in enumerate(cells):
-        if cell.unpack_hook is not None or (is_tensor(cell.data) and may_be_stale(cell.data)):
+        if cell.unpack_hook is not None or (torch.is_tensor(cell.data) and may_be_stale(cell.data)):
             return None
         try:
             _each(node, methodcaller("unpack"), other, other + 1)
@@ -180,7 +174,7 @@ def _edited_output(node: Any, nr: int) -> RuntimeError | None:
             if _OF_OUTPUT not in str(error):
                 return None
     try:
-        CUSTOM.saved_tensors.__get__(node)
+        attrgetter("saved_tensors")(node)
     except RuntimeError as error:
         versions = _MODIFIED.search(str(error))
         if versions and int(versions[1]) == read(cells[nr].data, "_version"):
@@ -200,7 +194,7 @@ def _state(name: str, cell: Any, unpack: Callable[[], Any], name_of: NameOf) -> 
         return SavedTensor(name, "packed")
     data = cell.data
     alone = HELD_BY_GRAPH_ALONE + (type(cell) is Cell)
-    if is_tensor(data) and may_be_stale(data) and sys.getrefcount(data) > alone:
+    if torch.is_tensor(data) and may_be_stale(data) and sys.getrefcount(data) > alone:
         info = tensor_info(data, name_of(data))
         return SavedTensor(name, "edited", info, None, read(data, "_version"))
     try:
@@ -210,7 +204,7 @@ def _state(name: str, cell: Any, unpack: Callable[[], Any], name_of: NameOf) -> 
     if tensor is None:
         return None
     version, names = read(tensor, "_version"), name_of(tensor)
-    info = tensor_info(tensor, names, with_value=not names and shape(tensor) == ())
+    info = tensor_info(tensor, names, with_value=not names and shape_of(tensor) == ())
     return SavedTensor(name, "held", info, version, version)
 
 
@@ -229,7 +223,7 @@ def _refused(name: str, cell: Any, message: str, name_of: NameOf) -> SavedTensor
 def values_held(node: Any) -> dict[str, Any]:
     """Return what a node saved, by torch's names, but for what a hook has packed."""
     values: dict[str, Any] = {}
-    if is_tensor(node) or is_custom(node):
+    if torch.is_tensor(node) or is_custom(node):
         return values
     for raw, public, name in _held_names(type(node)):
         if not _is_packed(getattr(node, raw, None)):

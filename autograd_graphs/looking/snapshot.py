@@ -12,23 +12,11 @@ import torch
 from autograd_graphs.data import Edge, Graph, Node, Root, TensorInfo
 from autograd_graphs.looking.calls import ModuleCalls
 from autograd_graphs.looking.freeing import make_freeable
+from autograd_graphs.looking.nodes import leaf_of, next_functions, outputs_of, ran_as
 from autograd_graphs.looking.refusals import short
 from autograd_graphs.looking.saved_tensors import Memory, saved
-from autograd_graphs.looking.torch_private import (
-    grad_of,
-    is_list,
-    is_module,
-    is_tensor,
-    leaf_of,
-    next_functions,
-    outputs,
-    quietly,
-    ran_as,
-    read,
-    tensor_info,
-    values,
-    why_no_graph,
-)
+from autograd_graphs.looking.tensors import grad_of, read, tensor_info, values_of, why_no_graph
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import Names, caller, find_names
 from autograd_graphs.text import visible
 
@@ -84,20 +72,20 @@ def names_in_reach(frame: FrameType | None, given: Given | None) -> Names:
 def graph_of(walk: Walk, names: Names) -> Graph:
     """Describe what a walk met, with the names that were found."""
     roots = tuple(root(tensor, begin, names) for tensor, begin in walk.roots)
-    memory = Memory([*filter(is_tensor, walk.met), *names.weights])
+    memory = Memory([*filter(torch.is_tensor, walk.met), *names.weights])
     nodes = tuple([describe(node, names, memory) for node in walk.met])
     numbers = sequence_numbers(walk)
     ran = tuple(sorted(numbers, key=lambda nr: (numbers[nr], -nr)))
     graph = Graph(nodes, tuple(walk.edges), roots, ran, at_least=walk.at_least)
     if names.calls is None:
         return graph
-    calls, without = names.calls.of(numbers, walk.edges)
+    calls, without = names.calls.calls_in(numbers, walk.edges)
     return replace(graph, calls=calls, without_calls=without)
 
 
 def sequence_numbers(walk: Walk) -> dict[int, int]:
     """Return the sequence number of every operation that a walk met, by its place."""
-    return {nr: ran_as(node) for nr, node in enumerate(walk.met) if not is_tensor(node)}
+    return {nr: ran_as(node) for nr, node in enumerate(walk.met) if not torch.is_tensor(node)}
 
 
 class Walk:
@@ -164,7 +152,7 @@ class Walk:
         for source, node in enumerate(self.met):  # the list grows as we go
             if as_a_whole and self.is_cut:
                 return
-            if len(self.edges) >= most and not is_tensor(node):
+            if len(self.edges) >= most and not torch.is_tensor(node):
                 self._cut(source, 0)
                 continue
             for position, (child, input_nr) in enumerate(next_functions(node)):
@@ -190,7 +178,7 @@ class Walk:
 
 def root(tensor: torch.Tensor, begin: tuple[int | None, int] | None, names: Names) -> Root:
     """Describe a tensor that was asked about, and where the walk from it began."""
-    info = replace(tensor_info(tensor, names.of_tensor(tensor)), values=values(tensor))
+    info = replace(tensor_info(tensor, names.of_tensor(tensor)), values=values_of(tensor))
     if begin is None:
         return Root(info, reason=why_no_graph(tensor))
     return Root(info, *begin)
@@ -198,10 +186,10 @@ def root(tensor: torch.Tensor, begin: tuple[int | None, int] | None, names: Name
 
 def describe(node: Any, names: Names, memory: Memory) -> Node:
     """Describe a leaf tensor, or a backward function with what it made and saved."""
-    if is_tensor(node):
+    if torch.is_tensor(node):
         leaf = tensor_info(node, names.of_tensor(node), with_value=True)
         return Node("AccumulateGrad", (leaf,), True)
-    made = outputs(node, names.of_output)
+    made = outputs_of(node, names.of_output)
     for nr, info in enumerate(made):
         if info.names:
             made[nr] = with_kept_grad(info, names.tensor_of_output(node, nr))
@@ -221,31 +209,27 @@ def demand_mapping(names: object) -> Mapping[str, torch.Tensor] | torch.nn.Modul
     """Return `names`, a dict or a model; raises TypeError, with an example, for anything else."""
     if names is None:
         return {}
-    if is_module(names):
+    if isinstance(names, torch.nn.Module):
         return names
     if not isinstance(names, dict):
         advice = "a model, or the context of module_calls(model)."
-        given = (
-            f"names is {type(names).__name__}. Pass a dict from name to tensor: names={{'w': w}}, "
-        )
-        raise short(TypeError(given + advice))
-    given = list(dict.items(names))
-    for name, thing in given:
-        if type(name) is not str:
-            said = (
-                f"A key of names is {type(name).__name__}. Pass the name as text: names={{'w': w}}."
-            )
-            raise short(TypeError(said))
+        given = f"names is {type(names).__name__}. "
+        example = "Pass a dict from name to tensor: names={'w': w}, "
+        raise short(TypeError(given + example + advice))
+    for name, thing in names.items():
+        if not isinstance(name, str):
+            said = f"A key of names is {type(name).__name__}. "
+            raise short(TypeError(said + "Pass the name as text: names={'w': w}."))
         demand_tensor(thing, f"names[{visible(name)!r}]")
-    return dict(given)
+    return names
 
 
 def demand_tensor(thing: object, what: str = "") -> None:
     """Raise TypeError, with what to pass instead, unless `thing`, called `what`, is a tensor."""
-    if is_tensor(thing):
+    if torch.is_tensor(thing):
         return
     advice = "Pass a tensor, for example the loss."
-    if is_module(thing):
+    if isinstance(thing, torch.nn.Module):
         advice = (
             "A module has no graph of its own: call it and pass the result, for example model(x)."
         )
@@ -253,9 +237,9 @@ def demand_tensor(thing: object, what: str = "") -> None:
         advice = (
             "None is what backward() returns and what an empty .grad holds: pass the loss itself."
         )
-    elif type(thing) is dict:
+    elif isinstance(thing, dict):
         advice = "Pass one of the tensors in it, for example out['loss']."
-    elif is_list(thing):
+    elif isinstance(thing, (list, tuple)):
         advice = "Pass the tensors one by one: a star before the list does it."
     given = f"Expected a tensor{what and ' as '}{what}, got {type(thing).__name__}."
     raise short(TypeError(f"{given} {advice}"))

@@ -168,7 +168,10 @@ def begun(replay: Replay, call: ast.Call) -> list[Value]:
         thing = replay.live.get(call.func.id)
     if not any(is_our_function(thing, name) for name in ("step_through", "record")):
         return []
-    given = [*call.args[:1], *[word.value for word in call.keywords if word.arg == "loss"]]
+    given = call.args[:1]
+    for word in call.keywords:
+        if word.arg == "loss":
+            given.append(word.value)
     if not given or isinstance(given[0], ast.Starred):
         return []
     value = replay.value(given[0])
@@ -188,9 +191,12 @@ def agreed(graph: Graph, met: Sequence[Any], replay: Replay, values: list[Value]
         starts.append((value, matcher.tensors.where_made(replay.live.get(name))))
     trials = []
     for value, place in starts:
-        if place is not None and value.kind in ("op", "either"):
-            trials.append(matcher.matched(value, place))
-    return merged([claims for claims in trials if claims is not None])
+        if place is None or value.kind not in ("op", "either"):
+            continue
+        claims = matcher.matched(value, place)
+        if claims is not None:
+            trials.append(claims)
+    return merged(trials)
 
 
 def write_down(claims: Claims, graph: Graph, look: Look) -> None:

@@ -396,9 +396,9 @@ def declared(tree: ast.AST) -> set[str]:
 
 def is_our_function(thing: Any, name: str) -> bool:
     """Say whether a thing is the function of this package that has a name."""
-    if type(thing) is not FunctionType or thing.__name__ != name:
+    if not isinstance(thing, FunctionType) or thing.__name__ != name:
         return False
-    return is_ours(dict.get(thing.__globals__, "__name__"))
+    return is_ours(thing.__globals__.get("__name__"))
 
 
 def lines_of(filename: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.data import Gradient, tile_of
-from autograd_graphs.looking.torch_private import LARGE, SMALL, is_plain, shape, values
+from autograd_graphs.looking.tensors import LARGE, SMALL, is_plain, shape_of, values_of
 
 WHOLE = 10_000  # elements: what is larger is summed up at once, and only a sample of it is copied
 SAMPLE = 1_000  # elements, about, that a histogram counts
@@ -57,11 +57,11 @@ class Summaries:
         """Return the description of a gradient where it is had at once, else what stands for it."""
         if tensor is None:
             return None
-        sizes = shape(tensor)
+        sizes = shape_of(tensor)
         if sizes is None:
             return Gradient(None)
         count = math.prod(sizes)
-        if count <= SMALL and (small := values(tensor)) is not None:
+        if count <= SMALL and (small := values_of(tensor)) is not None:
             return Gradient(sizes, small, tile=tile_of(small))
         if not 0 < count <= LARGE or (seen := readable(tensor)) is None:
             return Gradient(sizes)
@@ -94,7 +94,7 @@ class Summaries:
             for begin in range(0, len(group), TOGETHER):
                 describe(group[begin : begin + TOGETHER])
 
-    def of(self, taken: Any) -> Any:
+    def described(self, taken: Any) -> Any:
         """Return the description that is pending; anything else as it is."""
         if type(taken) is not PendingSummary:
             return taken
@@ -111,7 +111,7 @@ def gradient(tensor: torch.Tensor | None) -> Gradient | None:
     `SAMPLE` elements are counted in bins as a sample, one in so many.
     """
     summaries = Summaries()
-    return summaries.of(summaries.take(tensor))
+    return summaries.described(summaries.take(tensor))
 
 
 def readable(tensor: torch.Tensor) -> torch.Tensor | None:

@@ -35,6 +35,12 @@ class UsersLine(NamedTuple):
             return ""
         return visible(lines[self.number - 1].strip(), LONGEST)
 
+    @property
+    def indent(self) -> int:
+        """Return how far it is indented."""
+        lines = lines_of(self.filename)[: self.number]
+        return len(lines[-1]) - len(lines[-1].lstrip()) if lines else 0
+
     def __str__(self) -> str:
         cell = cell_number(self.filename)
         if cell:
@@ -77,8 +83,8 @@ def is_users(filename: str) -> bool:
 def cell_number(filename: str) -> int | None:
     """Return the number of the cell that IPython compiled under a name; None for anything else."""
     compiler: Any = getattr(shell_here(), "compile", None)
-    known = getattr(compiler, "_filename_map", None)
-    return known.get(filename) if type(known) is dict else None
+    known = getattr(compiler, "_filename_map", {})
+    return known.get(filename)
 
 
 def line_that_raised(error: BaseException) -> UsersLine | None:

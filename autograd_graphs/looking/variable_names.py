@@ -1,7 +1,7 @@
 """Find what the learner calls each tensor: variables of the calling frame, parameters of modules in
 reach.
 
-Nothing of the user's runs: types are read from their `__mro__`, modules from their `__dict__`.
+Modules are read from their `__dict__`: a property of theirs may run anything.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import is_module, is_tensor, may_be_stale, quietly, read
+from autograd_graphs.looking.tensors import may_be_stale, read
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.text import is_ours, visible
 
 MOST_NAMES = 2
@@ -70,13 +71,13 @@ def find_names(
     """
     names = Names()
     with quietly():
-        first = [("", given)] if is_module(given) else list((given or {}).items())
-        models = {id(thing) for _, thing in first if is_module(thing)}
+        first = [("", given)] if isinstance(given, torch.nn.Module) else list((given or {}).items())
+        models = {id(thing) for _, thing in first if isinstance(thing, torch.nn.Module)}
         rest = [pair for pair in variables(frame) if id(pair[1]) not in models]
         for name, thing in [*first, *rest]:
-            if is_tensor(thing):
+            if torch.is_tensor(thing):
                 names.add(visible(name), thing)
-            elif is_module(thing):
+            elif isinstance(thing, torch.nn.Module):
                 for path, parameter in parameters(thing):
                     names.add(visible(f"{name}.{path}".removeprefix(".")), parameter)
                     names.weights.append(parameter)
@@ -87,7 +88,7 @@ def find_names(
 def caller() -> FrameType | None:
     """Return the nearest frame outside this package: the learner's cell or function."""
     frame = sys._getframe(1)
-    while frame is not None and is_ours(dict.get(frame.f_globals, "__name__")):
+    while frame is not None and is_ours(frame.f_globals.get("__name__")):
         frame = frame.f_back
     return frame
 
@@ -105,7 +106,19 @@ def variables(frame: FrameType | None) -> list[tuple[str, Any]]:
     for name, thing in named(frame.f_globals):
         if name not in local:
             things.setdefault(name, thing)
-    return [(name, thing) for name, thing in things.items() if not is_ipythons(name)]
+    found = []
+    for name, thing in things.items():
+        if not is_ipythons(name) and tells_its_class(thing):
+            found.append((name, thing))
+    return found
+
+
+def tells_its_class(thing: object) -> bool:
+    """Say whether a thing can be asked what it is: a proxy of what is not there may raise."""
+    try:
+        return thing.__class__ is not None
+    except Exception:
+        return False
 
 
 def is_ipythons(name: str) -> bool:
@@ -113,9 +126,9 @@ def is_ipythons(name: str) -> bool:
     return _IPYTHON.fullmatch(name) is not None
 
 
-def named(space: dict[Any, Any]) -> list[tuple[str, Any]]:
-    """Copy what a dict holds under plain strings: no method or comparison of the user's runs."""
-    return [(name, thing) for name, thing in list(dict.items(space)) if type(name) is str]
+def named(space: Mapping[Any, Any]) -> list[tuple[str, Any]]:
+    """Copy what a dict holds under names: another thread may change it meanwhile."""
+    return [(name, thing) for name, thing in list(space.items()) if isinstance(name, str)]
 
 
 def _locals(frame: FrameType) -> list[tuple[str, Any]]:
@@ -123,13 +136,8 @@ def _locals(frame: FrameType) -> list[tuple[str, Any]]:
 
     Before Python 3.13 the frame keeps the dict that it hands out, and so every tensor
     in it, until the function ends: empty it, unless someone else (`d = locals()`) holds it too.
-    The body of a class may run on a mapping of the user's: that is not asked.
     """
     handed_out = frame.f_locals
-    if not isinstance(handed_out, dict):
-        # Asked only here: before 3.13 this frame's locals, too, would keep `handed_out`.
-        since_3_13 = type(handed_out) is type(sys._getframe().f_locals)
-        handed_out = dict(handed_out) if since_3_13 else {}
     copied = named(handed_out)
     cached = sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED
     if cached and sys.getrefcount(handed_out) <= 3:  # the frame, this function, getrefcount
@@ -149,7 +157,7 @@ def _in_modules(module: torch.nn.Module, what: str) -> Iterator[tuple[str, torch
             continue
         seen.add(id(part))
         for name, tensor in _dict_of(part, what):
-            if is_tensor(tensor):
+            if torch.is_tensor(tensor):
                 yield f"{path}.{name}".removeprefix("."), tensor
 
 
@@ -164,13 +172,14 @@ def submodules(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:
         if id(module) in above:
             continue
         for name, child in reversed(_dict_of(module, "_modules")):
-            if is_module(child):
+            if isinstance(child, torch.nn.Module):
                 inside = f"{path}.{name}".removeprefix(".")
                 queue.append((inside, child, (*above, id(module))))
 
 
 def _dict_of(module: torch.nn.Module, attribute: str) -> list[tuple[str, Any]]:
-    inside = dict.get(torch.nn.Module.__dict__["__dict__"].__get__(module), attribute)
+    """Return what a module holds in one of its dicts; nothing where its `__init__` made none."""
+    inside = vars(module).get(attribute)
     if not isinstance(inside, dict):
         return []
     return named(inside)

@@ -8,18 +8,34 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from types import FrameType
+from typing import Any, NamedTuple
 
 import torch
 
-from autograd_graphs.looking.torch_private import read
-from autograd_graphs.looking.users_line import UsersLine
+from autograd_graphs.looking.tensors import read
+from autograd_graphs.looking.users_line import UsersLine, line_in
 from autograd_graphs.looking.variable_names import parameters
 
 MOST_ROUNDS = 1_000  # that are kept, the last ones
 SAMPLE = 16  # numbers of each parameter that are compared where no step was seen
 NEVER = float("inf")
 Mark = tuple[Callable[[], Any], int]  # a gradient, held weakly, and its version
+
+
+class Way(NamedTuple):
+    """Tell a call of backward() by its line, and the numbers of the lines that led to it."""
+
+    line: UsersLine | None = None
+    numbers: tuple[int, ...] = ()
+
+
+def way_to(frame: FrameType | None) -> Way:
+    numbers, outer = [], frame
+    while outer is not None:
+        numbers.append(outer.f_lineno)
+        outer = outer.f_back
+    return Way(line_in(frame), tuple(numbers))
 
 
 @dataclass
@@ -55,8 +71,7 @@ class Account:
         self.rounds = 0
         self.moved_at = -1
         self.since: dict[int, int] = {}
-        self.filled: UsersLine | None = None  # the last backward() that filled a gradient
-        self.numbers: tuple[int, ...] = ()  # of the lines that led to it
+        self.filled = Way()  # to the last backward() that filled a gradient
         self.is_filled = self.was_backward = False  # since the last step
         self.marked: Mark = (lambda: None, 0)  # the first gradient
         self.left_over = self.marks()
@@ -106,12 +121,12 @@ class Account:
                 self.since.pop(id(parameter), None)
         return had_new and not self.has_new()
 
-    def after_backward(self, now: int, line: UsersLine | None, numbers: tuple[int, ...]) -> None:
+    def after_backward(self, now: int, way: Way) -> None:
         self.was_backward = True
         before = self.before
         is_new = any(not is_marked(grad, before.get(id(one))) for one, grad in self.gradients())
         if self.note_gradients(now) and is_new:
-            self.is_filled, self.filled, self.numbers = True, line, numbers
+            self.is_filled, self.filled = True, way
 
     def is_as_marked(self, grad: torch.Tensor) -> bool:
         """Say whether the first gradient is what it was after the last backward or step."""

@@ -4,7 +4,6 @@ pass over the gradients a round until one is found; changes nothing.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from types import FrameType
@@ -14,9 +13,10 @@ import torch
 
 from autograd_graphs.answer_card import listed
 from autograd_graphs.diagnosing.catalogue import DANGERS, Danger
-from autograd_graphs.diagnosing.failed_backward import met_nodes, walk_from
-from autograd_graphs.diagnosing.nans import dangerous, kind_of
-from autograd_graphs.looking.torch_private import is_plain, is_tensor, quietly, read
+from autograd_graphs.diagnosing.graph_nodes import kind_of, met_nodes, walk_from
+from autograd_graphs.diagnosing.nans import are_finite, dangerous, has_nan
+from autograd_graphs.looking.tensors import is_plain, read
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.users_line import UsersLine, line_like
 from autograd_graphs.monitoring.account import Account
 from autograd_graphs.monitoring.live_graphs import in_reach, span
@@ -97,7 +97,7 @@ class Finite:
             self._note("loss not finite", self._loss[0], account, **self._loss[1])
         elif bad:
             words = {"what": what(bad.values()), "names": listed(bad)}
-            self._note("gradient not finite", account.filled, account, **words)
+            self._note("gradient not finite", account.filled.line, account, **words)
 
     def _note_weights(self) -> bool:
         """Tell of weights that the step before has spoilt, or that were so from the start."""
@@ -143,25 +143,6 @@ def summed(tensor: Any) -> float:
         return 0.0
 
 
-def are_finite(tensors: list[torch.Tensor]) -> bool:
-    """Say whether all numbers of tensors are finite; of kinds that nobody can read they are."""
-    try:
-        if all(math.isfinite(float(tensor.sum())) for tensor in tensors):
-            return True
-        for tensor in tensors:
-            if tensor.is_sparse:
-                tensor = tensor.coalesce().values()
-            if not tensor.isfinite().all():  # a sum may overflow
-                return False
-    except (RuntimeError, TypeError):
-        return True
-    return True
-
-
-def has_nan(tensor: Any) -> bool:
-    return summed(tensor) != summed(tensor) and bool(tensor.isnan().any())
-
-
 def what(tensors: Iterable[torch.Tensor]) -> str:
     """Say what tensors became that are not finite."""
     with quietly():
@@ -170,13 +151,13 @@ def what(tensors: Iterable[torch.Tensor]) -> str:
 
 def is_data(thing: Any) -> bool:
     """Say whether a thing is a tensor of the learner's that no gradient goes to."""
-    return is_tensor(thing) and not read(thing, "requires_grad")
+    return torch.is_tensor(thing) and not read(thing, "requires_grad")
 
 
 def is_skipped(optimizer: Any) -> bool:
     """Say whether a gradient scaler has asked the optimizer to leave this step out."""
     flag = getattr(optimizer, "found_inf", None)
-    return is_tensor(flag) and bool(flag.any())
+    return torch.is_tensor(flag) and bool(flag.any())
 
 
 def line_of(known: Danger, frame: FrameType | None, line: UsersLine | None) -> UsersLine | None:

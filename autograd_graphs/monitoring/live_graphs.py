@@ -17,11 +17,13 @@ import torch
 
 from autograd_graphs.answer_card import code, listed
 from autograd_graphs.data import counted, held
-from autograd_graphs.diagnosing.failed_backward import met_nodes, walk_from
+from autograd_graphs.diagnosing.graph_nodes import met_nodes, walk_from
 from autograd_graphs.diagnosing.reach import attributes, is_other_in_eval, is_plain_object
+from autograd_graphs.looking.nodes import ran_as
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import is_module, is_tensor, quietly, ran_as, read
+from autograd_graphs.looking.tensors import read
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.users_line import UsersLine, line_like
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from autograd_graphs.monitoring.mistakes import Notes
@@ -99,10 +101,18 @@ class Graphs:
             seen.add(id(thing))
             if self._are_kept(tensors):
                 kept += tensors
+                name = self._of_key(name, thing)
                 self.notes.add("kept", filling_line(frame, name), name=code(name))
         if "kept" not in self.notes.kinds and self._are_kept(losses):
             self.notes.add("kept", None, name="Something that I cannot see")
         return kept + losses
+
+    def _of_key(self, name: str, thing: Any) -> str:
+        """Return the name of the one entry of a dict that keeps graphs; else that of the thing."""
+        if not isinstance(thing, dict):
+            return name
+        keys = [key for key, entry in thing.items() if self._are_kept(entries(entry))]
+        return f"{name}[{keys[0]!r}]" if len(keys) == 1 else name
 
     def _are_kept(self, tensors: Sequence[Any]) -> bool:
         if len(self.notes.ends) < 3:
@@ -147,10 +157,10 @@ class Graphs:
 def alive(tensors: Sequence[Any]) -> tuple[int, int]:
     """Count the nodes of graphs, and the bytes that they hold besides leaves."""
     met = walk_from(tensors).met
-    memory = Memory(filter(is_tensor, met))
+    memory = Memory(filter(torch.is_tensor, met))
     kept = []
     for node in met:
-        if not is_tensor(node):
+        if not torch.is_tensor(node):
             kept += saved(node, lambda tensor: (), (), memory)
     return len(met), held(kept).size
 
@@ -161,7 +171,7 @@ def in_reach(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
     """
     for name, thing in variables(frame)[:MOST_LOOKED_AT]:
         yield name, thing
-        if name == "self" or is_module(thing) or is_plain_object(thing):
+        if name == "self" or isinstance(thing, torch.nn.Module) or is_plain_object(thing):
             for key, part in attributes(thing):
                 if name == "self" or not key.startswith("_"):
                     yield f"{name}.{key}", part
@@ -170,18 +180,19 @@ def in_reach(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
 def entries(thing: Any) -> list[Any]:
     """Return a thing itself; of a list, a dict or a dict of lists what is in it, the last ones."""
     inside = []
-    values = list(thing.values())[-MOST_LOOKED_AT:] if type(thing) is dict else [thing]
+    values = list(thing.values())[-MOST_LOOKED_AT:] if isinstance(thing, dict) else [thing]
     for value in values:
-        is_several = type(value) in (list, tuple, deque)
+        is_several = isinstance(value, (list, tuple, deque))
         inside += list(value)[-MOST_LOOKED_AT:] if is_several else [value]
     return inside
 
 
 def filling_line(frame: FrameType | None, name: str) -> UsersLine | None:
     """Return the line that puts something into a container, or adds to a sum."""
-    named = rf"(?<![\w.]){re.escape(name)}\s*"
+    here = re.escape(name).replace("'", "[\"']")  # a key may stand in either quotes
+    named = rf"(?<![\w.]){here}\s*"
     adds = rf"{named}(\[.*\]\s*)?(\.append\(|\.extend\(|\+=)"
-    puts = rf"{adds}|{named}=[^=].*\b{re.escape(name)}\b|{named}\[.*\]\s*=[^=]"
+    puts = rf"{adds}|{named}=[^=].*\b{here}|{named}\[.*\]\s*=[^=]"
     first, last = span(frame)
     return frame and line_like(frame.f_code.co_filename, first, last, puts)
 
@@ -208,7 +219,7 @@ def models_and_optimizers(frame: FrameType | None) -> tuple[list[Any], list[Any]
     models: dict[int, Any] = {}
     optimizers: dict[int, Any] = {}
     for _, thing in in_reach(frame):
-        if is_module(thing) and any(parameters(thing)):
+        if isinstance(thing, torch.nn.Module) and any(parameters(thing)):
             models[id(thing)] = thing
         if isinstance(thing, torch.optim.Optimizer):
             optimizers[id(thing)] = thing

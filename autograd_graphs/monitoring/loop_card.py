@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograd_graphs.answer_card import Card, listed, strip_marks
 from autograd_graphs.data import counted
-from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.monitoring.account import Account
 from autograd_graphs.monitoring.mistakes import NOTES, Notes
 from autograd_graphs.text import fold, in_bytes

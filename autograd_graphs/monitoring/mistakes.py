@@ -16,7 +16,8 @@ from autograd_graphs.monitoring.account import Account
 
 Line = UsersLine | None
 SAID = tomllib.loads((files("autograd_graphs.monitoring") / "mistakes.toml").read_text("utf-8"))
-NOTES = {"retained", "never reached", "zero", "not held"}  # worth a look; a loop may want it so
+# worth a look; a loop may want it so
+NOTES = {"retained", "not divided", "never reached", "zero", "not held"}
 SEEN_NOW_AND_THEN = {"kept", "reaches back", "hooks", "others", "eval"}  # when graphs are looked at
 
 
@@ -75,6 +76,7 @@ class Notes:
         self.accounts: list[Account] = []
         self.by_hand = Account(None)
         self.backwards = 0
+        self.number = 0  # of torch's operations, after the last backward()
         self.ends: deque[int] = deque(maxlen=4)
         self.alive: list[tuple[int, int, int]] = []
         self.error = ""

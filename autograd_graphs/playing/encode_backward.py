@@ -23,7 +23,7 @@ VERSION = 2
 SHAPES = ("rect", "circle", "path", "polygon", "text")
 STEPS = 9  # sizes of squares
 HIGH = 30  # the highest bar
-LONGEST = 600  # characters of a sentence
+LONGEST, LONGEST_NAME = 600, 120  # characters of a sentence, of a name
 NOT_A_NUMBER, INFINITE = 99, 98
 
 
@@ -58,7 +58,7 @@ class Encoder:
             "start": film.start,
             "trouble": film.trouble,
             "program": list(map(source, film.program)),
-            "remarks": [visible(text, LONGEST) for text in film.remarks],
+            "remarks": list(map(visible_sentence, film.remarks)),
             "moments": list(map(self.moment, film.moments)),
             "scenes": list(map(self.scene, film.scenes)),
             "roles": self.roles.things,  # last: what stands above has put things in
@@ -66,7 +66,7 @@ class Encoder:
             "tensors": list(map(tensor, self.tensors.things)),
         }
 
-    def words(self, text: str) -> int:
+    def line_nr(self, text: str) -> int:
         return self.lines(shown(text))
 
     def what(self, what: What) -> str | int | None:
@@ -76,15 +76,17 @@ class Encoder:
         if moment is None:
             return 0
         record = {
-            "title": self.words(moment.title),
-            "kind": moment.kind and self.words(moment.kind),
-            "say": self.words(moment.sentence),
-            "ask": moment.question and self.words(moment.question),
+            "title": self.line_nr(moment.title),
+            "kind": moment.kind and self.line_nr(moment.kind),
+            "say": self.line_nr(moment.sentence),
+            "ask": moment.question and self.line_nr(moment.question),
             "rows": [list(map(self.cell, row)) for row in moment.rows],
             "choices": list(moment.choices),
-            "formulas": [[self.words(name), self.words(rule)] for name, rule in moment.formulas],
+            "formulas": [
+                [self.line_nr(name), self.line_nr(rule)] for name, rule in moment.formulas
+            ],
             "way": moment.whole_way,
-            "bars": [[name, rounded(size)] for name, size in moment.bars],
+            "bars": list(map(bar, moment.bars)),
             "bytes": moment.bytes_held,
             "mark": columns(moment.span, self.program),
             "health": moment.health,
@@ -94,7 +96,7 @@ class Encoder:
 
     def cell(self, cell: Cell) -> list:
         """Return one piece of an equation: [role, what, words], and 1 where it may be asked."""
-        piece = [cell.role, self.what(cell.what), self.words(cell.caption)]
+        piece = [cell.role, self.what(cell.what), self.line_nr(cell.caption)]
         return [*piece, 1] if cell.is_asked else piece
 
     def scene(self, scene: Scene) -> dict:
@@ -102,8 +104,8 @@ class Encoder:
         picture = scene.picture
         data = self.drawn(picture, scene)
         data |= {
-            "turns": [turn_data(scene.turns[nr]) for nr in range(picture.drawn)],
-            "names": [visible(name, 120) for name in scene.names[: picture.drawn]],
+            "turns": list(map(turn_data, scene.turns[: picture.drawn])),
+            "names": list(map(visible_name, scene.names[: picture.drawn])),
             "keys": list(map(key, picture.keys)),
             "parent": scene.parent,
             "stopped": -1 if scene.stopped_at is None else scene.stopped_at,
@@ -116,14 +118,23 @@ class Encoder:
         return data
 
     def drawn(self, picture: PlayerPicture, scene: Scene) -> dict:
-        return {
+        data = {
             "size": [picture.width, picture.height],
             "marks": self.marks(picture.marks, picture.drawn),
-            "wires": [self.wire(line, scene) for line in picture.lines if line.edge is not None],
-            "starts": [self.start(line, scene) for line in picture.lines if line.edge is None],
-            "slots": [self.slot(slot.node, slot.box, scene) for slot in picture.slots],
+            "wires": [],
+            "starts": [],
+            "slots": [],
             "corners": list(map(list, picture.corners)),
         }
+        for line in picture.lines:
+            if line.edge is not None:
+                data["wires"].append(self.wire(line, scene))
+        for line in picture.lines:
+            if line.edge is None:
+                data["starts"].append(self.start(line, scene))
+        for slot in picture.slots:
+            data["slots"].append(self.slot(slot.node, slot.box, scene))
+        return data
 
     def marks(self, marks: Sequence[Mark], nodes: int) -> list[list]:
         """Return the marks of the whole picture, then those of each node."""
@@ -184,7 +195,15 @@ def turn_data(turn: Turn) -> list:
 
 def shown(text: str) -> str:
     """Return a text in which nothing is hidden; its lines stay lines."""
-    return "\n".join([visible(line, LONGEST) for line in text.split("\n")])
+    return "\n".join(map(visible_sentence, text.split("\n")))
+
+
+def visible_name(text: str) -> str:
+    return visible(text, LONGEST_NAME)
+
+
+def visible_sentence(text: str) -> str:
+    return visible(text, LONGEST)
 
 
 def flat(groups: Iterable[Iterable]) -> list:
@@ -212,14 +231,17 @@ def columns(span: Span | None, program: Sequence[str]) -> list | None:
     line = source(program[span.line])
     places = [span.line]
     for at in (span.start, span.stop, span.op_start, span.op_stop):
-        wide = [letter for letter in line[: max(at, 0)] if letter > "\uffff"]
-        places.append(at + len(wide))
+        before = line[: max(at, 0)]
+        places.append(at + sum(letter > "\uffff" for letter in before))
     return places
 
 
-def rounded(value: float) -> float:
-    """Return a norm to four digits, as JSON can hold it."""
-    return float(f"{value:.4g}") if math.isfinite(value) else 0
+def bar(named: tuple[str, float]) -> list:
+    """Return the name of a bar and a norm to four digits, as JSON can hold it."""
+    name, size = named
+    if not math.isfinite(size):
+        return [name, 0]
+    return [name, float(f"{size:.4g}")]
 
 
 def tensor(gradient: Gradient) -> list:
@@ -237,8 +259,7 @@ def tensor(gradient: Gradient) -> list:
 
 def squares(values: Sequence[float]) -> list[int]:
     """Return the side of each value's square: it goes with the root of the magnitude."""
-    finite = [abs(value) for value in values if math.isfinite(value)]
-    most = max(finite, default=0) or 1
+    most = max(map(abs, filter(math.isfinite, values)), default=0) or 1
     return [square(value, most) for value in values]
 
 

@@ -129,9 +129,9 @@ class Moments:
             return ""
         if trouble.how != "made":
             return first_words(self.trace, trouble)
-        factors = [local.value for local in self.trace.steps[number].locals if local]
-        if trouble.health == "NaN" and "inf" in map(health_of, factors):
-            return "A factor here is infinite, and 0 times that is NaN."
+        for local in self.trace.steps[number].locals:
+            if trouble.health == "NaN" and local and health_of(local.value) == "inf":
+                return "A factor here is infinite, and 0 times that is NaN."
         return f"The first {trouble.health} appears here."
 
     def stopped(self) -> str:
@@ -216,7 +216,12 @@ def is_shape_asked(rows: tuple[Row, ...]) -> bool:
 
 
 def asked_in(rows: tuple[Row, ...]) -> list[What]:
-    return [cell.what for row in rows for cell in row if cell.is_asked]
+    asked = []
+    for row in rows:
+        for cell in row:
+            if cell.is_asked:
+                asked.append(cell.what)
+    return asked
 
 
 def choices(step: Step, rows: tuple[Row, ...]) -> tuple[str, ...]:

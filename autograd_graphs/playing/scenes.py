@@ -195,7 +195,8 @@ class Stage:
                 stops.append(Stop(first, last, summary))
                 summary += 1
             else:
-                stops += [Stop(now, now, now + 1) for now in range(first, last + 1)]
+                for now in range(first, last + 1):
+                    stops.append(Stop(now, now, now + 1))
         return (*stops, Stop(self.last, self.last, self.last + 1))
 
     def stretches_of_boxes(self) -> Iterator[tuple[int, int, int]]:

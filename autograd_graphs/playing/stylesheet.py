@@ -36,7 +36,14 @@ def stylesheet() -> str:
 
 def colours() -> str:
     """Return the colours of both themes as CSS variables: "--player-ink:light-dark(…)" and so on."""
-    return ";".join(f"--player-{name}:light-dark({LIGHT[name]},{DARK[name]})" for name in LIGHT)
+    values = {}
+    for name, light in LIGHT.items():
+        values[name] = f"light-dark({light},{DARK[name]})"
+    return as_variables(values)
+
+
+def as_variables(values: dict[str, str]) -> str:
+    return ";".join(f"--player-{name}:{value}" for name, value in values.items())
 
 
 def _rules() -> list[str]:
@@ -57,8 +64,13 @@ def _look(key: str) -> tuple[str, str, dict[str, str]]:
     """Return role, state, and what to say of them; "run name" is a role in two words."""
     role, _, state = key.replace("run ", "run-", 1).partition(" ")
     ours = STYLE.get(role, {}) if state else {}
-    look = {name: PLAIN[name] for name in ours if name not in STYLE[key]}
-    look |= {name: value for name, value in STYLE[key].items() if ours.get(name) != value}
+    look = {}
+    for name in ours:
+        if name not in STYLE[key]:
+            look[name] = PLAIN[name]
+    for name, value in STYLE[key].items():
+        if ours.get(name) != value:
+            look[name] = value
     return role, state, look
 
 
@@ -67,7 +79,7 @@ def _forced() -> str:
     variables = dict.fromkeys(LIGHT, "CanvasText")
     variables |= dict.fromkeys(PAPER, "Canvas")
     variables["now"] = "Highlight"
-    return ";".join(f"--player-{name}:{value}" for name, value in variables.items())
+    return as_variables(variables)
 
 
 def _value(name: str, value: str) -> str:

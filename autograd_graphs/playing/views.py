@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from autograd_graphs.data import Graph
 from autograd_graphs.large.contract import Contraction, members, singly
@@ -69,7 +70,7 @@ class Views:
             opened, parent = waiting.popleft()
             if key(opened) not in self.number:
                 number = len(self.drawn)
-                waiting += [(opening, number) for opening in self._draw(opened, parent)]
+                waiting += zip(self._draw(opened, parent), repeat(number))
                 nodes += len(self.drawn[-1][3].nodes)
 
     def _draw(self, opened: Opened, parent: int) -> list[Opened]:
@@ -105,18 +106,20 @@ def boxes(contraction: Contraction, opened: Opened) -> Iterator[tuple[int, Seque
 
 
 def key(opened: Opened) -> tuple:
-    return tuple(map(place, opened))
+    return tuple(map(where_ran, opened))
 
 
-def place(part: Part) -> tuple:
+def where_ran(part: Part) -> tuple:
     """Return where a part that is open ran; leaves ran nowhere, but have a name."""
     return (part.name,) if part.start == NOWHERE else (part.start, part.stop)
 
 
 def sources(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
     """Return for each new edge the old ones that it stands for."""
-    place = {(edge.source, edge.position): nr for nr, edge in enumerate(contraction.old.edges)}
+    number_of = {}
+    for nr, edge in enumerate(contraction.old.edges):
+        number_of[edge.source, edge.position] = nr
     numbers = []
     for edges in contraction.stands:
-        numbers.append(tuple([place[edge.source, edge.position] for edge in edges]))
+        numbers.append(tuple([number_of[edge.source, edge.position] for edge in edges]))
     return tuple(numbers)

@@ -12,20 +12,12 @@ import torch
 from torch.autograd.graph import get_gradient_edge
 
 from autograd_graphs.data import Gradient, Root
+from autograd_graphs.looking.nodes import is_custom, leaf_of
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_of
 from autograd_graphs.looking.summaries import PendingSummary, Summaries, are_equal
-from autograd_graphs.looking.torch_private import (
-    backward_elsewhere,
-    graph_task,
-    is_custom,
-    is_list,
-    is_tensor,
-    leaf_of,
-    quietly,
-    read,
-    register,
-)
+from autograd_graphs.looking.tensors import read
+from autograd_graphs.looking.torch_private import backward_elsewhere, graph_task, quietly
 from autograd_graphs.looking.variable_names import Names
 from autograd_graphs.recording.local_derivatives import local_derivatives
 from autograd_graphs.recording.saved_values import computable
@@ -109,12 +101,12 @@ class Log:
     @best_effort_hook
     def _begin(self, roots: Sequence[torch.Tensor], gradient: object) -> None:
         """Count what the roots are given as arrived; what is no tensor, torch refuses."""
-        given = gradient if is_list(gradient) else [gradient] * len(roots)
+        given = gradient if isinstance(gradient, (list, tuple)) else [gradient] * len(roots)
         for root, tensor, start in zip(self.graph.roots, roots, given, strict=False):
             self.given.append(start is not None)
             if start is None:
                 start = implicit_gradient(root, tensor)
-            if not is_tensor(start):
+            if not torch.is_tensor(start):
                 self.starts.append(None)
                 continue
             self.starts.append(self.summaries.take(start))
@@ -135,11 +127,12 @@ class Log:
 
     def watch(self) -> None:
         for number, node in enumerate(self.live):
-            if is_tensor(node):
+            if torch.is_tensor(node):
                 # Held: a leaf alone would drop it, and our hooks with it.
                 with torch.inference_mode(False), quietly():  # whatever its class would say
                     self.live[number] = node = get_gradient_edge(node).node
-            self.handles += register(node, partial(self.enter, number), partial(self.leave, number))
+            self.handles.append(node.register_prehook(partial(self.enter, number)))
+            self.handles.append(node.register_hook(partial(self.leave, number)))
 
     def let_go(self) -> None:
         """Take the hooks away, look once more, and let go of nodes from the root down."""
@@ -254,7 +247,7 @@ class Log:
     def trace(self, error: str = "") -> Trace:
         """Close the log: tell of each step what it used and freed."""
         steps = tuple(map(self._step, self.steps))
-        starts = tuple(map(self.summaries.of, self.starts))
+        starts = tuple(map(self.summaries.described, self.starts))
         stopped_at = self.stopped_at if error else None
         given = tuple(self.given)
         return Trace(
@@ -262,18 +255,18 @@ class Log:
         )
 
     def _step(self, raw: Raw) -> Step:
-        of = self.summaries.of
+        described = self.summaries.described
         used, freed = saved_at(raw.node, self.graph, self.after)
         leaf = None
         if self.graph.nodes[raw.node].is_leaf:
-            leaf = LeafGrad(of(raw.leaf_before), of(raw.leaf_after))
+            leaf = LeafGrad(described(raw.leaf_before), described(raw.leaf_after))
         return Step(
             raw.node,
             raw.formulas,
-            tuple(map(of, raw.before_hooks)),
-            tuple(map(of, raw.grad_outputs)),
-            tuple(map(of, raw.grad_inputs)),
-            tuple([settled(local, of) for local in raw.locals]),
+            tuple(map(described, raw.before_hooks)),
+            tuple(map(described, raw.grad_outputs)),
+            tuple(map(described, raw.grad_inputs)),
+            tuple([settled(local, described) for local in raw.locals]),
             used,
             freed,
             leaf,

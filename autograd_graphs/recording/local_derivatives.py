@@ -11,7 +11,7 @@ import torch
 
 from autograd_graphs.data import Gradient, Node, stem
 from autograd_graphs.looking.summaries import gradient
-from autograd_graphs.looking.torch_private import dtype_name, is_tensor
+from autograd_graphs.looking.tensors import dtype_name
 from autograd_graphs.recording.derivatives import MAY_DIFFER, RULES, Form, Rule, unchanged
 from autograd_graphs.recording.saved_values import Saved, computable, is_small, is_usable, signed
 from autograd_graphs.recording.trace import LocalDerivative, filled
@@ -124,7 +124,7 @@ class StepValues:
         """Say whether what was handed on is surely not what a rule gives: neither rounding can
         explain it, as a computation in double precision tells, nor a place where there is no slope.
         """
-        used = [saved.grad, *filter(is_tensor, self.held.values())]
+        used = [saved.grad, *filter(torch.is_tensor, self.held.values())]
         tensors = [made, grad_input, *filter(is_usable, used)]
         if any(tensor.is_complex() for tensor in tensors):
             return False

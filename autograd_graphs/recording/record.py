@@ -7,24 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from types import NoneType
 
 import torch
 
 from autograd_graphs.looking.refusals import PLAINLY, short
 from autograd_graphs.looking.snapshot import Given, demand_tensor, names_in_reach
 from autograd_graphs.looking.source import program_of
-from autograd_graphs.looking.torch_private import is_list, mro
 from autograd_graphs.looking.variable_names import caller
 from autograd_graphs.recording.backward_log import Gradients, Log
 from autograd_graphs.recording.recorded import remember
 from autograd_graphs.recording.torch_formulas import demand_formulas
 from autograd_graphs.recording.trace import Trace
-from autograd_graphs.text import visible
+from autograd_graphs.text import message_of, visible
 
 LONGEST = 600  # characters of an error that are kept
-PLAIN = set(map(id, (str, int, float, NoneType)))  # a metaclass may say what equals it
-HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that was made by running a program
 
 
 def record(
@@ -47,7 +43,7 @@ def record(
     TypeError for anything that is not a tensor, and ImportError where PyYAML is missing, before
     anything is run.
     """
-    roots = tuple(loss) if is_list(loss) else (loss,)
+    roots = tuple(loss) if isinstance(loss, (list, tuple)) else (loss,)
     for thing in roots:
         demand_tensor(thing)
     demand_formulas()
@@ -62,7 +58,7 @@ def record(
         finally:
             log.let_go()
     except BaseException as error:
-        said = words(error)
+        said = first_line(error)
         trace = replace(log.trace(said), program=program)
         short(error, trace=trace)
         remember(roots, trace, how)
@@ -75,17 +71,10 @@ def record(
     return trace
 
 
-def words(error: BaseException) -> str:
-    """Return the first line of what an error says; a class of the user's is not asked."""
-    # The first class of Python's or an extension's own; a metaclass is not asked.
-    flags = type.__dict__["__flags__"].__get__
-    built_in = next(kind for kind in mro(error) if not flags(kind) & HEAP)
-    arguments = BaseException.__dict__["args"].__get__(error)
-    if set(map(id, map(type, arguments))) <= PLAIN:
-        text = built_in.__str__(error)
-    else:
-        text = next((argument for argument in arguments if type(argument) is str), "")
-    return visible(text.partition("\n")[0], LONGEST) or type(error).__name__
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says, or the name of its class."""
+    line = message_of(error).partition("\n")[0]
+    return visible(line, LONGEST) or type(error).__name__
 
 
 def plainly(said: str, log: Log) -> str:

@@ -56,8 +56,11 @@ def _forget(key: int, gone: weakref.ref[Any]) -> None:
 
 
 def known_of(root: Any) -> Known | None:
+    """Return what is kept of a root; None where its id was that of another, which is gone."""
     known = _TRACES.get(id(root))
-    return known if known and known.root() is root else None
+    if known is None or known.root() is not root:
+        return None
+    return known
 
 
 def latest(root: Any) -> Trace | None:
@@ -77,8 +80,11 @@ def ran_already(roots: Sequence[Any], how: Mapping[str, Any], now: Graph) -> Tra
     if not known or known.flags is None or known.flags != flags_of(how) or known.trace.error:
         return None
     trace = known.trace
-    is_same = len(trace.graph.roots) == len(roots) and all(latest(root) is trace for root in roots)
-    return trace if is_same and is_as_left(trace.after, now) else None
+    if len(trace.graph.roots) != len(roots):
+        return None
+    if not all(latest(root) is trace for root in roots) or not is_as_left(trace.after, now):
+        return None
+    return trace
 
 
 def is_as_left(left: Graph, now: Graph) -> bool:
@@ -92,7 +98,10 @@ def is_as_left(left: Graph, now: Graph) -> bool:
 
 
 def is_freed(graph: Graph) -> bool:
-    return any(saved.state == "freed" for node in graph.nodes for saved in node.saved)
+    states: set[str] = set()
+    for node in graph.nodes:
+        states.update(saved.state for saved in node.saved)
+    return "freed" in states
 
 
 def contents(graph: Graph) -> list[tuple[Any, ...]]:

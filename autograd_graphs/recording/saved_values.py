@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import LARGE, is_plain, is_tensor
+from autograd_graphs.looking.tensors import LARGE, is_plain
 
 MOST_VERIFIED = 10_000  # elements of each tensor: a form is verified while a backward is recorded
 UNSIGNED = 1 << 64  # torch tells a dimension of -1 as this, less 1
@@ -56,7 +56,7 @@ def signed(value: object) -> object:
 def is_usable(value: object) -> bool:
     if isinstance(value, tuple):
         return all(item is None or is_usable(item) for item in value)
-    return not is_tensor(value) or is_small(value)
+    return not torch.is_tensor(value) or is_small(value)
 
 
 def is_small(tensor: torch.Tensor) -> bool:

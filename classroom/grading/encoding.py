@@ -30,14 +30,14 @@ def taken(answer, reader=None):
 def _plain(answer):
     """Return an answer as plain values; of a dict also the keys, which some readers want."""
     if isinstance(answer, dict):
-        return {plain(key): plain(value) for key, value in dict.items(answer)}
+        return {plain(key): plain(value) for key, value in answer.items()}
     return opened(answer)
 
 
 def written(value):
     """Return a plain value, a dict of such, a Failed or an Ours as lists and texts for JSON."""
     if isinstance(value, dict):
-        return ["dict", *([written(key), written(part)] for key, part in dict.items(value))]
+        return ["dict", *([written(key), written(part)] for key, part in value.items())]
     if isinstance(value, Failed):
         return ["failed", value.kind, value.text]
     if isinstance(value, Ours):
@@ -49,24 +49,24 @@ def written(value):
     return ["dots"] if value is Ellipsis else plain(value)
 
 
-def read(value):
+def decoded(value):
     """Return what `written` was given; raises ValueError or TypeError for anything else."""
     if not isinstance(value, list):
         return value
     kind, *parts = value
     if kind == "dict":
-        return {read(key): read(part) for key, part in parts}
+        return {decoded(key): decoded(part) for key, part in parts}
     if kind == "failed":
         name, text = map(str, parts)
         return Failed(name, text)
     if kind == "ours":
-        return Ours(*map(read, parts))
+        return Ours(*map(decoded, parts))
     if kind == "dots":
         return ...
     if kind == "tuple":
-        return tuple(map(read, parts))
+        return tuple(map(decoded, parts))
     if kind == "set":
-        return frozenset(map(read, parts))
+        return frozenset(map(decoded, parts))
     raise ValueError(f"{kind!r} is no kind of value")
 
 

@@ -10,7 +10,7 @@ import warnings
 
 import nbformat
 
-from classroom.grading.notebook import place
+from classroom.grading.notebook import kind_and_id
 
 LARGEST = 5_000_000  # bytes of a submission
 STUDENT = re.compile(r"[^\W_][\w .,'@-]{0,99}")
@@ -42,7 +42,7 @@ def submissions(folder):
     return files, said
 
 
-def read(file):
+def notebook_in(file):
     """Return the bytes of a submission, and why it is none."""
     try:
         with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
@@ -61,8 +61,8 @@ def read(file):
 
 def without_place(text, release):
     """Return the exercises of a release for which a submission has no cell, such as ["03.1"]."""
-    here = list(map(place, _notebook(text).cells))
-    asked = [id for kind, id in map(place, release.cells) if kind == "answer"]
+    here = list(map(kind_and_id, _notebook(text).cells))
+    asked = [id for kind, id in map(kind_and_id, release.cells) if kind == "answer"]
     return [id for id in asked if ("answer", id) not in here]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from autograd_graphs.answer_card import strip_marks
 from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.text import visible
-from classroom.grading.encoding import read
+from classroom.grading.encoding import decoded
 from helpers.exercises.functions import Run
 from helpers.exercises.reading import same
 from helpers.exercises.table import of_a_case
@@ -58,9 +58,9 @@ def _verdict(exercise, record):
     """Return the Verdict on what was found; None where there is no answer."""
     kind = record["kind"]
     if kind == "value" and not exercise.reader.cases:
-        return judge(exercise, read(record["value"]))
+        return judge(exercise, decoded(record["value"]))
     if kind == "reading" and exercise.reader.cases:
-        return _of_function(exercise, read(record["value"]))
+        return _of_function(exercise, decoded(record["value"]))
     if kind == "unread":
         text = f"Not readable: {record['text']}. Wanted is {exercise.reader.wants}."
         return Verdict("unknown", text, more="unread")
@@ -89,8 +89,12 @@ def _case(exercise, reading):
 
 def _short(text):
     """Return a text of a few lines, each without tabs and control characters."""
-    lines = [" ".join(line.replace("\t", ": ").split()) for line in str(text).splitlines()]
-    return "\n".join(visible(line, LONGEST) for line in lines if line)[:LONGEST]
+    lines = []
+    for line in str(text).splitlines():
+        words = " ".join(line.replace("\t", ": ").split())
+        if words:
+            lines.append(visible(words, LONGEST))
+    return "\n".join(lines)[:LONGEST]
 
 
 def wrapped(reason):

@@ -14,7 +14,7 @@ from traitlets import Float
 
 from classroom.grading import sandbox
 from classroom.grading.judging import ended, mark, wrapped
-from classroom.grading.notebook import place, whole
+from classroom.grading.notebook import kind_and_id, whole
 from helpers.exercises.exercise import find
 
 
@@ -71,7 +71,7 @@ def _steps(nb):
     steps, asked = [], {}
     for cell in nb.cells:
         if cell.cell_type == "code":
-            kind, id = place(cell)
+            kind, id = kind_and_id(cell)
             if kind == "points":
                 asked[len(steps)] = id
             steps.append({"collect": id} if kind == "points" else {"code": cell.source})
@@ -80,8 +80,15 @@ def _steps(nb):
 
 def _write_points(nb, asked, heard, how):
     """Put an output into each points cell. One without would have all its points, says nbgrader."""
-    cells = {place(cell)[1]: cell for cell in nb.cells if place(cell)[0] == "points"}
-    by_step = {record["step"]: record for record in heard if isinstance(record.get("step"), int)}
+    cells = {}
+    for cell in nb.cells:
+        kind, id = kind_and_id(cell)
+        if kind == "points":
+            cells[id] = cell
+    by_step = {}
+    for record in heard:
+        if isinstance(record.get("step"), int):
+            by_step[record["step"]] = record
     first, at = 0, ""
     for step, id in asked.items():
         before = _trouble([by_step.get(number, {}) for number in range(first, step + 1)])

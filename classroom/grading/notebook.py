@@ -39,7 +39,7 @@ def points_cell(id, points):
     return described(new_code_cell(text), "points", id, points)
 
 
-def place(cell):
+def kind_and_id(cell):
     """Return what a cell is for and of which exercise, ("answer", "03.1"); ("", "") for any other."""
     book = cell.metadata.get("nbgrader")
     if not isinstance(book, dict) or not isinstance(book.get("grade_id"), str):
@@ -56,10 +56,10 @@ def whole(submission, release):
     so that nothing of what the grader goes by is the student's. Texts are left out: a text cell
     can hold markup that runs in the browser of who reads it.
     """
-    original = {place(cell): cell for cell in release.cells}
+    original = {kind_and_id(cell): cell for cell in release.cells}
     numbers = [number for kind, number in original if kind == "answer"]
     taken = _by_exercise(submission, numbers)
-    cells = [copy.deepcopy(cell) for cell in release.cells if place(cell)[1] not in numbers]
+    cells = [copy.deepcopy(cell) for cell in release.cells if kind_and_id(cell)[1] not in numbers]
     given = {cell.source for cell in cells}
     cells += [new_code_cell(source) for source in taken.pop("", []) if source not in given]
     for number in sorted(numbers, key=(list(taken) + numbers).index):
@@ -81,7 +81,7 @@ def _by_exercise(submission, numbers):
     for cell in submission.cells[:MOST_CELLS]:
         if cell.cell_type != "code":
             continue
-        kind, number = place(cell)
+        kind, number = kind_and_id(cell)
         if kind == "answer" and number in numbers and number not in taken:
             now = number
             taken[now] = []

@@ -38,7 +38,7 @@ DEAD = (
     "Not graded: nothing runs in the sandbox of students' code. It said: {}."
     " Some systems, such as Ubuntu, let no ordinary user make one: see classroom/grading.md."
 )
-NEVER_INSIDE = ("exercises/lessons", "predicting/questions", "__pycache__")  # of helpers/
+NEVER_INSIDE = ("exercises/lessons", "predicting/questions.json", "__pycache__")  # of helpers/
 
 
 @dataclass(frozen=True)

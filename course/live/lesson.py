@@ -315,9 +315,9 @@ class LiveLesson:
         return {"html": result.html, "kind": result.kind, "failed": failed}
 
     def shown_line(self, source: str, failed: int) -> int:
-        """Return which of the lines that are shown has failed, 0 for none: not every blank one is shown."""
-        lines = self.renderer.code(source, failed).split('<span class="ln')[1:]
-        return next((at for at, line in enumerate(lines, 1) if line.startswith(" failed")), 0)
+        """Return which of the lines that are shown has failed, 0 for none: not every blank one is."""
+        shown = [number for number, _ in self.renderer.lines(source)]
+        return shown.index(failed) + 1 if failed in shown else 0
 
     def cell(self, name: str) -> NotebookNode:
         return self.notebook.cells[self.index[name]]

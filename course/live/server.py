@@ -82,7 +82,7 @@ class Presentation:
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    def words(self, at: int) -> str:
+    def block_line(self, at: int) -> str:
         """Return what is said of a block of the route: its start, its lesson, its minutes."""
         block = self.route[at]
         title = titled(self.notebooks[block.lesson])
@@ -98,7 +98,7 @@ class Presentation:
         block, then = self.route[int(given)], int(given) + 1
         if block.lesson != name:
             return None
-        leads = (self.words(then), self.address(then)) if then < len(self.route) else ()
+        leads = (self.block_line(then), self.address(then)) if then < len(self.route) else ()
         return Stretch(block.parts, block.minutes, *leads)
 
     async def close(self) -> None:

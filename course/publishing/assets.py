@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader
 
-from autograd_graphs.playing.player import head
+from autograd_graphs.playing import player
 from autograd_graphs.playing.stylesheet import colours
 from course.publishing.notebook_file import Unpublishable
 from helpers.clinic import filter_box
@@ -27,6 +27,8 @@ RUN = {  # each is one module: they use each other's functions
     "deck": ["fit", "keys", "speaker", "paper", "deck"],
     "live": ["fit", "live", "keys", "speaker", "paper", "deck"],
 }
+PLAYER_STYLE = f"\n{player.STYLE}"
+PLAYS = f"\n{player.SCRIPT}\nplayAll(document);\n"
 PLAYS_LATER = "\ndocument.addEventListener('play-all', (event) => playAll(event.target));\n"
 # Both under the SIL Open Font License, which stands beside them; only the signs that the course uses.
 FONTS = [  # family, weights, file
@@ -42,10 +44,10 @@ def styles(kind: str) -> list[str]:
     if kind != "page":
         ours = [(DECK / f"{name}.css").read_text(encoding="utf-8") for name in STYLED[kind]]
         graphs = f"svg.graph{{{colours()}}}\n"
-        return [reveal("dist/reveal.css"), player()[0], reading(), graphs, *ours]
+        return [reveal("dist/reveal.css"), PLAYER_STYLE, reading(), graphs, *ours]
     ours = (TEMPLATES / "page" / "page.css").read_text(encoding="utf-8")
     wide = (SHARED / "wide.css").read_text(encoding="utf-8")
-    return [player()[0], reading(), ours, wide, filter_box.style(), prediction.STYLE]
+    return [PLAYER_STYLE, reading(), ours, wide, filter_box.style(), prediction.STYLE]
 
 
 def reading() -> str:
@@ -66,12 +68,10 @@ def scripts(kind: str) -> list[tuple[str, str]]:
     """Return (kind, text) of the scripts in order; an "early" one runs before all is seen."""
     if kind == "page":
         wide = (SHARED / "wide.js").read_text(encoding="utf-8")
-        late = (player()[1], filter_box.page_script(), prediction.page_script(), wide)
+        late = (PLAYS, filter_box.page_script(), prediction.page_script(), wide)
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
     ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in RUN[kind])
-    plays = player()[1]
-    if kind == "live":
-        plays += PLAYS_LATER
+    plays = PLAYS + PLAYS_LATER if kind == "live" else PLAYS
     return [("classic", quiet(reveal("dist/reveal.js"))), ("module", plays), ("module", ours)]
 
 
@@ -90,12 +90,6 @@ def environment(folder: Path) -> Environment:
 
 def digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def player() -> tuple[str, str]:
-    """Return the style and the script of the player, as its `head()` writes them."""
-    pattern = r'<style>(.*)</style>\s*<script type="module">(.*)</script>'
-    return re.fullmatch(pattern, head(), re.DOTALL).groups()
 
 
 def quiet(script: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from html import escape, unescape
 from pathlib import Path
 
@@ -76,12 +76,8 @@ class CellRenderer:
 
         Lines `below` say what came of it, in no colours of code.
         """
-        lexer = get_lexer_by_name(self.language, stripnl=False)
-        lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
         made: list[str] = []
-        for number, line in enumerate(lines, start=1):
-            if number > 1 and not line.strip() and not lines[number - 2].strip():
-                continue  # two blank lines are for a file, not for a wall
+        for number, line in self.lines(source):
             mark = " lit" if number in lit else ""
             if number == failed:
                 mark = " failed"
@@ -90,6 +86,16 @@ class CellRenderer:
             mark = " err" if RAISED.match(line) else ""
             made.append(f'<span class="ln came{mark}">{escape(line)}</span>')
         return f'<pre class="src highlight">{"".join(made)}</pre>'
+
+    def lines(self, source: str) -> Iterator[tuple[int, str]]:
+        """Yield the number of each line of code that is shown, and the line in colours."""
+        lexer = get_lexer_by_name(self.language, stripnl=False)
+        lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
+        before = "code"
+        for number, line in enumerate(lines, start=1):
+            if line.strip() or before.strip():  # two blank lines are for a file, not for a wall
+                yield number, line
+            before = line
 
     def _code_line(self, line: str, mark: str) -> str:
         words = TAG.sub("", line)

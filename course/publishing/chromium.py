@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from itertools import product
 from pathlib import Path
 
 from course.publishing.notebook_file import Unpublishable
@@ -27,8 +28,8 @@ def browser() -> str | None:
 
 def usual() -> list[str]:
     """Return the paths at which Windows and macOS keep a browser that is not in PATH."""
-    folders = [os.environ[name] for name in FOLDERS if name in os.environ]
-    on_windows = [f"{folder}\\{program}" for program in WINDOWS for folder in folders]
+    folders = filter(None, map(os.environ.get, FOLDERS))
+    on_windows = [f"{folder}\\{program}" for program, folder in product(WINDOWS, folders)]
     return on_windows + [f"/Applications/{name}.app/Contents/MacOS/{name}" for name in MACOS]
 
 

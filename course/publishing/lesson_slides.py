@@ -12,7 +12,6 @@ from nbformat import NotebookNode
 from course.publishing import durations, notes
 from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
 from course.publishing.cell_roles import ENDS
-from course.publishing.round_text import FENCE, TABLE, Reason, question, reason
 from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
 from course.publishing.slides import Flow, Lab, Opening, Recap, Result, Round, Slide, Table
@@ -21,6 +20,7 @@ from helpers.predicting.kinds import lines_of, names
 from helpers.predicting.programs import cured
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
+from helpers.predicting.round_text import FENCE, TABLE, Reason, question, reason
 
 NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)
@@ -97,7 +97,9 @@ def slides_of(group: Cells, renderer: CellRenderer, title: str, case: Cells) -> 
     makers = {"title": opening, "case": case_slides, "question": round_slides}
     makers |= {"lab": lab_slides, "recap": recap_slides}
     make = makers.get(role(group[0]))
-    return make(group, renderer) if make else text_slides(group, renderer, title)
+    if not make:
+        return text_slides(group, renderer, title)
+    return make(group, renderer)
 
 
 def with_role(group: Cells, name: str) -> Cells:
@@ -321,7 +323,9 @@ def code_of(asked: Question | None, run: NotebookNode, failed: int, renderer: Ce
 def left_over(group: Cells, used: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
     """Return a slide of what the others of a group did not show: nothing is lost in silence."""
     rest = [cell for cell in for_room(group) if cell not in used]
-    return [flow(rest, renderer, title)] if rest else []
+    if not rest:
+        return []
+    return [flow(rest, renderer, title)]
 
 
 def for_room(group: Cells) -> Cells:

@@ -44,7 +44,7 @@ def notebooks_in(path: Path) -> list[Path]:
     return notebooks
 
 
-def read(path: str | Path) -> NotebookNode:
+def read_run(path: str | Path) -> NotebookNode:
     """Return the notebook in a file, every code cell of it run. Raises Unpublishable."""
     notebook = opened(path)
     if waits := not_run(notebook, path):

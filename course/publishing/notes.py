@@ -9,8 +9,8 @@ from html import escape
 from nbformat import NotebookNode
 
 from course.publishing.cell_renderer import CellRenderer, Cells
-from course.publishing.round_text import Reason
 from helpers.predicting.questions import Question
+from helpers.predicting.round_text import Reason
 
 CHECK = re.compile(r'^check\(("[\d.]+")', re.M)
 NAMED = re.compile(r"\*\*(Guesses|Wait|Ask next)\.?\*\*\.?\s*", re.S)

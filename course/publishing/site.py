@@ -21,7 +21,7 @@ import nbformat
 
 from autograd_graphs.diagnosing.entries import entries, lab_name, plain
 from autograd_graphs.playing import player
-from course.publishing.notebook_file import Unpublishable, read
+from course.publishing.notebook_file import Unpublishable, read_run
 from course.publishing.prepare import prepared
 from helpers.clinic import filter_box
 from helpers.predicting import prediction
@@ -99,7 +99,7 @@ def lay_out(paths: list[Path], course: Path, source: Path) -> None:
         shutil.copytree(course / "figs", source / "figs")
     pages, headings = {}, {}
     for path in paths:
-        pages[path] = prepared(read(path), notes=False)
+        pages[path] = prepared(read_run(path), notes=False)
         for cell in pages[path].cells:
             headings[path.stem, cell.id] = cell.source
     for path, notebook in pages.items():

@@ -59,14 +59,14 @@ def chart(printed: str, names: Sequence[str]) -> str:
     least = min(0.0, *map(min, rows))
     across, high = (WIDE - LEFT - ENDS) / (len(rows) - 1), HIGH - 2 * TOP
 
-    def place(nr: int, number: float) -> tuple[float, float]:
+    def point_of(nr: int, number: float) -> tuple[float, float]:
         return LEFT + across * nr, TOP + high * (most - number) / (most - least)
 
     marks = [f'<path class="lane" d="M{LEFT} {TOP}V{TOP + high}H{WIDE - ENDS}"/>']
     for value in (least, most):
-        marks.append(text(LEFT - 14, place(0, value)[1] + 7, f"{value:g}", "scale"))
+        marks.append(text(LEFT - 14, point_of(0, value)[1] + 7, f"{value:g}", "scale"))
     for column, name in enumerate(names):
-        points = [place(nr, row[column]) for nr, row in enumerate(rows)]
+        points = [point_of(nr, row[column]) for nr, row in enumerate(rows)]
         path = " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
         marks.append(f'<polyline class="curve c{column}" points="{path}"/>')
         marks.append(text(points[-1][0] + 20, points[-1][1] + 9, name, f"end c{column}"))

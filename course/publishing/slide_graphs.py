@@ -11,7 +11,7 @@ from autograd_graphs.data import Graph
 from autograd_graphs.drawing.diagram import for_slide
 from autograd_graphs.drawing.display_list import SHAPES, Drawing, Mark, geometry
 from autograd_graphs.playing.stylesheet import css_class
-from autograd_graphs.stored import GRAPH, read
+from autograd_graphs.stored import GRAPH, graph_from
 
 ROOM = 1136, 470  # px of a slide's body
 FORMS = (True, False), (False, False), (True, True), (False, True)  # lying, with short cards
@@ -21,7 +21,9 @@ LARGEST, READABLE = 2.0, 1.54  # times: then names have 30 px, or the smallest w
 def slide_graph(text: str, alt: str = "") -> str:
     """Return a graph that was stored as inline SVG; "" where there is none."""
     graph = stored(text)
-    return svg(best(graph), alt) if graph else ""
+    if not graph:
+        return ""
+    return svg(best(graph), alt)
 
 
 def graph_of(outputs: Sequence[NotebookNode]) -> Graph | None:
@@ -36,7 +38,7 @@ def graph_of(outputs: Sequence[NotebookNode]) -> Graph | None:
 def stored(text: str) -> Graph | None:
     """Return the graph in a text, None for one without nodes, or for what is no graph."""
     try:
-        graph = read(text)
+        graph = graph_from(text)
     except ValueError:
         return None
     return graph if graph.nodes else None
@@ -70,13 +72,15 @@ def element(mark: Mark) -> str:
     pairs = zip(attributes, geometry(mark), strict=True)
     places = " ".join(f'{attribute}="{value}"' for attribute, value in pairs)
     start = f'<{tag} {places} class="{css_class(mark.role, mark.state)}"'
-    return f"{start}>{words(mark)}</text>" if tag == "text" else f"{start}/>"
+    return f"{start}>{tspans(mark)}</text>" if tag == "text" else f"{start}/>"
 
 
-def words(mark: Mark) -> str:
+def tspans(mark: Mark) -> str:
     """Return what stands in a text; pieces with a role of their own are in a tspan."""
     made = ""
     for text, role in mark.runs:
         words = escape(text)
-        made += f'<tspan class="{css_class("run " + role)}">{words}</tspan>' if role else words
+        if role:
+            words = f'<tspan class="{css_class("run " + role)}">{words}</tspan>'
+        made += words
     return made

@@ -61,7 +61,7 @@ def turn(film: dict[str, Any], step: int, moment: dict[str, Any] | int) -> Turn 
     if not isinstance(moment, dict) or "kind" not in moment:
         return None
     lines, rows = film["lines"], moment.get("rows", [])
-    if not rows or not all(isinstance(cell[1], str) for row in rows for cell in row):
+    if not rows or not all(map(is_in_words, rows)):
         return None
     title, kind = lines[moment["title"]], lines[moment["kind"]]
     if all(signs(row) == TIMES for row in rows):
@@ -76,6 +76,10 @@ def turn(film: dict[str, Any], step: int, moment: dict[str, Any] | int) -> Turn 
             arrives = " ".join(cell[1] for cell in sums[-1])
         return Turn(kind.strip(), arrives, keeps=title, total=last[-1][1])
     return None
+
+
+def is_in_words(row: list[list[Any]]) -> bool:
+    return all(isinstance(cell[1], str) for cell in row)
 
 
 def signs(row: list[list[Any]]) -> list[str]:

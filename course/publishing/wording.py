@@ -68,13 +68,13 @@ def safe_markdown(
     for token in MarkdownIt("commonmark").parse(source):
         if token.type in ("fence", "code_block"):
             first, last = token.map
-            pieces.append(words("".join(lines[at:first]), macros, unread, trust))
+            pieces.append(safe_words("".join(lines[at:first]), macros, unread, trust))
             pieces.append(DIRECTIVE.sub(r"\1\2", "".join(lines[first:last])))
             at = last
-    return "".join([*pieces, words("".join(lines[at:]), macros, unread, trust)])
+    return "".join([*pieces, safe_words("".join(lines[at:]), macros, unread, trust)])
 
 
-def words(text: str, macros: Macros, unread: list[str] | None, trust: bool = False) -> str:
+def safe_words(text: str, macros: Macros, unread: list[str] | None, trust: bool = False) -> str:
     """Return text between blocks of code, made safe; with `trust` its formulas alone are changed."""
 
     def safe(piece: re.Match) -> str:
@@ -121,7 +121,7 @@ def mathml(tex: str, display: str, macros: Macros, unread: list[str] | None) -> 
 def formula(source: str, macros: Macros, unread: list[str] | None = None) -> str:
     """Return an output of LaTeX as HTML: its formulas as MathML, what else was written as words."""
     alone = re.sub(r"\A\$([^$]+)\$\Z", r"$$\1$$", source.strip())
-    return clean(f"<p>{words(alone, macros, unread)}</p>")
+    return clean(f"<p>{safe_words(alone, macros, unread)}</p>")
 
 
 def ticked(html: str) -> str:

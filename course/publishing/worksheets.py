@@ -17,6 +17,7 @@ from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.drawing.display_list import LEGEND, Mark
 from autograd_graphs.drawing.svg import document
 from course.publishing import assets
+from course.publishing.cell_renderer import TAG
 from course.publishing.slides import Lab, Round, Slide
 from course.publishing.walks import table
 
@@ -25,7 +26,6 @@ KINDS = ("graphs", "chain-rule")
 ABOVE = 10  # px between a graph and the legend below it that stay
 LEAST_ARROWS = 2  # a graph of one arrow is no exercise
 MADE = re.compile(r"^\s*[\w, ]+ = ", re.MULTILINE)
-TAG = re.compile(r"<[^>]*>")
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ def emptied(graph: Graph) -> str:
     for mark in drawn.marks:
         if mark.owner == LEGEND:
             high = min(high, mark.at[1] - ABOVE)
-        elif mark.shape != "text" or words(mark) == GRAD:
+        elif mark.shape != "text" or written_in(mark) == GRAD:
             marks.append(mark)
     svg = document(drawn.width, high, marks)
     return f'<img alt="" src="data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}">'
 
 
-def words(mark: Mark) -> str:
+def written_in(mark: Mark) -> str:
     return "".join(text for text, _ in mark.runs)
 
 

@@ -37,8 +37,8 @@ written("...")(case) says how other inputs could be. What counts is what comes b
 
 The reference (reference.py) carries what is known of mistakes. A comment says what its line is for, and
 a line that begins with `~` is wrong, with a comment that says why. A wrong answer that does what the reference
-does with one line wrong hears about that line (mistakes.py, mutants.py). `known` is what that cannot
-see, and speaks before.
+does with one line wrong hears about that line (mistakes.py, mutants.py). `known` is what that cannot see; it
+speaks after the lines that begin with `~`.
 
 A `when` (recognise.py) is the wrong answer itself (13, ["b"], None, "error"); like(code), what that
 code answers or does, in all that is seen or in some parts; or a predicate of two readings, what was

@@ -21,7 +21,7 @@ class Mistake:
 
     message: str
     code: object  # source, or what it was compiled to
-    is_double: bool = False
+    kind: str = "step"  # "wrong" of a wrong line, "double" of two mistakes
     outcomes: dict[int, object] = field(default_factory=dict)
     answer: object = None
 
@@ -39,24 +39,36 @@ class Mistake:
 
 
 def named(text: str, reader: Reader, seen: tuple, truth: tuple) -> str:
+    """Return what is said of the wrong line that does what was seen; "" where none does."""
+    found = [mistake for mistake in mistakes(text, reader.cases) if mistake.kind == "wrong"]
+    return _in_all(found, reader, seen, truth)
+
+
+def likened(text: str, reader: Reader, seen: tuple, truth: tuple) -> str:
     """Return what is said of the first mistake that does what was seen; "" where none does.
 
     Where none does all of it, one will do that ends in the same errors in the same cases, or that gets
-    the first part wrong which is wrong, and in the same way.
+    the first part wrong which is wrong, and in the same way; and then two mistakes together.
     """
     found = mistakes(text, reader.cases)
-    order = sorted(range(len(seen)), key=lambda case: same(seen[case], truth[case]))
-    all_failed = all(isinstance(case, Failed) for case in seen)
-    for mistake in found:
-        if mistake.is_double and all_failed:  # the first of the two raises, whatever the other is
-            continue
-        if all(alike(mistake.does(reader, case), seen[case]) for case in order):
-            return mistake.message
-    for mistake in found:
-        if mistake.is_double:
-            continue
+    single = [mistake for mistake in found if mistake.kind != "double"]
+    double = [mistake for mistake in found if mistake.kind == "double"]
+    message = _in_all(single, reader, seen, truth)
+    if message:
+        return message
+    for mistake in single:
         did = [mistake.does(reader, case) for case in range(len(seen))]
         if _same_errors(did, seen) or _same_part(did, seen, truth):
+            return mistake.message
+    if all(isinstance(case, Failed) for case in seen):
+        return ""  # the first of two raises, whatever the other is
+    return _in_all(double, reader, seen, truth)
+
+
+def _in_all(found: list[Mistake], reader: Reader, seen: tuple, truth: tuple) -> str:
+    cases = sorted(range(len(seen)), key=lambda case: same(seen[case], truth[case]))
+    for mistake in found:
+        if all(alike(mistake.does(reader, case), seen[case]) for case in cases):
             return mistake.message
     return ""
 
@@ -94,16 +106,16 @@ def mistakes(text: str, cases: tuple[Case, ...]) -> list[Mistake]:
 
 def _mistakes(reference: Reference) -> Iterator[Mistake]:
     for wrong in reference.wrong:
-        yield Mistake(wrong.message, reference.with_wrong(wrong))
+        yield Mistake(wrong.message, reference.with_wrong(wrong), "wrong")
     yield from _one_step(reference.program, tuple(SAID))
     for wrong in reference.wrong:
         for other in reference.wrong:
             if wrong.at < other.at:
                 both = f"Two mistakes meet here. {wrong.message} {other.message}"
-                yield Mistake(both, reference.with_wrong(wrong, other), True)
+                yield Mistake(both, reference.with_wrong(wrong, other), "double")
         for missing in _one_step(reference.with_wrong(wrong), ("missing",)):
             both = f"Two mistakes meet here. {missing.message} {wrong.message}"
-            yield Mistake(both, missing.code, True)
+            yield Mistake(both, missing.code, "double")
 
 
 def _one_step(program: str, kinds: tuple[str, ...]) -> Iterator[Mistake]:

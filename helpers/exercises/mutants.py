@@ -17,7 +17,7 @@ SAID = {
     "order": "Two steps seem to be in the wrong order: {}.",
     "outside": "One step seems to run only once, although every round needs it: {}.",
     "inside": "One step seems to run in every round, although once is enough: {}.",
-    "early": "The loop seems to end after its first round: {}.",
+    "early": "A loop seems to end after its first round.",
     "always": "One step seems to be done always, although only some cases ask for it: {}.",
     "with": "One step seems to run outside the block it belongs in: {}.",
     "call": "One call seems to be missing: {}.",
@@ -100,7 +100,8 @@ def _of_loop(
         yield "inside", one, [*rest, _with_body(loop, [one, *loop.body]), *after]
         yield "inside", one, [*rest, _with_body(loop, [*loop.body, one]), *after]
     if after:
-        yield "inside", after[0], [*before, _with_body(loop, [*loop.body, after[0]]), *after[1:]]
+        kind = "early" if isinstance(after[0], ast.Return) else "inside"
+        yield kind, after[0], [*before, _with_body(loop, [*loop.body, after[0]]), *after[1:]]
     yield "early", loop, [*before, _with_body(loop, [*loop.body, ast.Break()]), *after]
 
 

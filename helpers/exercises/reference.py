@@ -61,6 +61,8 @@ def read(text: str) -> Reference:
         if not line.startswith(MARK):
             lines.append(line)
             continue
+        if not lines:
+            raise ValueError("a wrong line stands below the right one")
         part, comment = _parted(" " + line.removeprefix(MARK))
         if part:
             code.append(part)
@@ -68,10 +70,18 @@ def read(text: str) -> Reference:
             wrong.append(_wrong(lines, code, comment))
             code = []
         elif comment:
-            wrong[-1] = replace(wrong[-1], message=f"{wrong[-1].message} {comment}")
+            wrong.append(_continued(wrong, comment))
     if code:
         raise ValueError(f"nothing says what is wrong: {code[0].strip()}")
     return Reference(tuple(lines), tuple(wrong))
+
+
+def _continued(wrong: list[Wrong], comment: str) -> Wrong:
+    """Take the last wrong line off, and return it with more to say."""
+    if not wrong:
+        raise ValueError(f"there is nothing to say it of: {comment}")
+    last = wrong.pop()
+    return replace(last, message=f"{last.message} {comment}")
 
 
 def _wrong(lines: list[str], pending: list[str], message: str) -> Wrong:

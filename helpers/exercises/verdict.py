@@ -1,5 +1,6 @@
 """Judge one answer: stub, right, a known misconception, or unknown; returns data, prints nothing."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograd_graphs.data import counted
@@ -88,11 +89,15 @@ def judge_reading(exercise: Exercise, reading: object) -> Verdict:
     if guarded(same, reading, truth) is True:
         return Verdict("right", exercise.right, seen=reading)
     trial = _Trial(exercise, None, reading, truth, [], [], False)
-    message = _message(exercise.misconceptions, trial) or _mistake(trial)
+    message = (
+        _mistake(mistakes.named, trial)
+        or _message(exercise.misconceptions, trial)
+        or _mistake(mistakes.likened, trial)
+    )
     if message:
         return Verdict("known", message, seen=reading)
     wrong = len(truth)
-    if isinstance(reading, tuple) and len(reading) == len(truth):
+    if _has_each_case(trial):
         wrong = len(guarded(_wrong_cases, trial))
     text = f"I ran your function on {counted(len(truth), 'case')}. {wrong} went wrong."
     return Verdict("unknown", text, seen=reading)
@@ -160,18 +165,24 @@ def _named(trial: _Trial) -> str:
         _message(exact, trial)
         or _slip(trial)
         or _of_quantities(trial)
+        or _mistake(mistakes.named, trial)
         or _message(others, trial)
-        or _mistake(trial)
+        or _mistake(mistakes.likened, trial)
     )
 
 
-def _mistake(trial: _Trial) -> str:
+def _mistake(search: Callable, trial: _Trial) -> str:
     """Say which line of the reference is missing or wrong; "" where that is not known."""
     exercise = trial.exercise
-    if not exercise.reference or trial.reading is _UNREAD:
+    if not exercise.reference or trial.reading is _UNREAD or not _has_each_case(trial):
         return ""
-    said = guarded(mistakes.named, exercise.reference, exercise.reader, trial.reading, trial.truth)
+    said = guarded(search, exercise.reference, exercise.reader, trial.reading, trial.truth)
     return "" if isinstance(said, Failed) else said
+
+
+def _has_each_case(trial: _Trial) -> bool:
+    """Tell whether a reading is as long as it should be: from a sandbox comes anything."""
+    return isinstance(trial.reading, tuple) and len(trial.reading) == len(trial.truth)
 
 
 def _of_quantities(trial: _Trial) -> str:

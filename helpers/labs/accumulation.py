@@ -33,7 +33,7 @@ class Sums(World):
             return None
         return tuple(tensor.tolist())
 
-    def place(self, name: str) -> str:
+    def home_of(self, name: str) -> str:
         """Let the tensor that only g leads to stay where it was, at the place of x.grad."""
         other = self.bound.get("g")
         if other is None or other is self.x.grad:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row

@@ -117,10 +117,10 @@ def marks(state: State) -> list[Mark]:
         pen.rect("operation", x - wide // 2, y - high // 2, wide, high, 9, state=look)
         pen.write("middle", x, y + 5, (action.code.removeprefix("optimizer."), ""))
     kept = state.fact("saved tensor")
-    place(pen, SAVED, "saved tensor", kept)
+    draw_place(pen, SAVED, "saved tensor", kept)
     pen.circle("saved", SAVED[0] - 36, SAVED[1] + 10, 5, state=kept if kept in KEPT else "busy")
-    place(pen, GRAD, "w.grad", state.value("w.grad"))
-    place(pen, WEIGHT, f"w, version {state.fact('version of w')}", state.value("w"))
+    draw_place(pen, GRAD, "w.grad", state.value("w.grad"))
+    draw_place(pen, WEIGHT, f"w, version {state.fact('version of w')}", state.value("w"))
     return pen.marks
 
 
@@ -129,7 +129,7 @@ def draw_arrow(pen: Pen, curve: tuple[Point, ...], look: str) -> None:
     pen.polygon("arrow", *arrow(curve), state=look)
 
 
-def place(pen: Pen, at: tuple[int, int], name: str, holds: str) -> None:
+def draw_place(pen: Pen, at: tuple[int, int], name: str, holds: str) -> None:
     """Draw a place that lines touch, with what it holds."""
     (x, y), (wide, high) = at, PLACE
     pen.rect("leaf", x - wide // 2, y - high // 2, wide, high, 8)

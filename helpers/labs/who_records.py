@@ -46,7 +46,7 @@ class Ways(World):
             self._way = action.name
 
     def chosen(self) -> tuple[str, ...]:
-        return (self._way,) if self._way else ()
+        return tuple(filter(None, [self._way]))
 
     def shares(self) -> bool:
         return self.y.untyped_storage().data_ptr() == self.x.untyped_storage().data_ptr()

@@ -8,8 +8,7 @@ from helpers.pace import comes_back, reviewed
 from helpers.predicting.kinds import KEY, kind_of, named
 from helpers.predicting.prediction import Prediction, answer_of
 from helpers.predicting.questions import Question, question
-from helpers.progress_file import DRAFT, PREDICTIONS, NotKept, change, without_draft
-from helpers.progress_file import read as kept
+from helpers.progress_file import DRAFT, PREDICTIONS, NotKept, change, kept, without_draft
 
 
 class Recall(Prediction):

@@ -3,7 +3,7 @@
 from helpers.lessons import listings
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.questions import every
-from helpers.progress_file import EXERCISES, PREDICTIONS, count, place
+from helpers.progress_file import EXERCISES, PREDICTIONS, count, progress_path
 
 FILE = "for_my_teacher.txt"
 HEAD = """\
@@ -14,14 +14,14 @@ over if you like. Minutes are counted while you answer, and pauses are left out.
 
 def written(sections: dict[str, dict[str, dict]]) -> str:
     """Write the file; return what to say of it."""
-    path = place().with_name(FILE)
+    path = progress_path().with_name(FILE)
     parts = [of_lesson(number, sections) for number in listings()]
     text = "\n".join([HEAD, *filter(None, parts)])
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         return f"{FILE} could not be written ({error.strerror})."
-    return f"Written: {FILE}, beside {place().name}. Read it before you hand it over. It was sent nowhere."
+    return f"Written: {FILE}, beside {path.name}. Read it before you hand it over. It was sent nowhere."
 
 
 def of_lesson(number: str, sections: dict[str, dict[str, dict]]) -> str:

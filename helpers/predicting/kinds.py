@@ -46,9 +46,10 @@ class Number:
     """A guess is one number or several, "405, -0.5"."""
 
     def read(self, question: Question, guess: object) -> str:
-        values = (
-            numbers(guess) if isinstance(guess, str) else guarded(reading.numbers().read, guess)
-        )
+        if isinstance(guess, str):
+            values = numbers(guess)
+        else:
+            values = guarded(reading.numbers().read, guess)
         if isinstance(values, Failed) or len(values) != question.count or None in values:
             return ""
         return ", ".join(f"{number:.12g}" for number in values)
@@ -121,8 +122,11 @@ class Draw:
         if not missing and not extra:
             return f"This is the graph that torch made, edge by edge. {question.takeaway}"
         name = names(question)
-        words = [f"{name[a]} → {name[b]} is missing" for a, b in missing]
-        words += [f"{name[a]} → {name[b]} does not belong" for a, b in extra]
+        words = []
+        for start, end in missing:
+            words.append(f"{name[start]} → {name[end]} is missing")
+        for start, end in extra:
+            words.append(f"{name[start]} → {name[end]} does not belong")
         return f"You drew {len(guess.split())} edges. {', '.join(words)}. {question.takeaway}"
 
     def wanted(self, question: Question) -> str:

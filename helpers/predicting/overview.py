@@ -10,8 +10,7 @@ from helpers.predicting.kinds import KEY, kind_of
 from helpers.predicting.page import page
 from helpers.predicting.questions import Question, every
 from helpers.predicting.reviewing import is_reminded_here, remind, things_to_do
-from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count
-from helpers.progress_file import read as kept
+from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count, kept
 
 NOTHING = (
     "Nothing is kept yet. Your guesses, your tries at exercises and the hints that you ask for will be "
@@ -51,18 +50,21 @@ class Progress:
     @property
     def again(self) -> list[str]:
         """What to look at again in all lessons."""
-        return [text for lesson in self.lessons for text in lesson.again]
+        texts = []
+        for lesson in self.lessons:
+            texts += lesson.again
+        return texts
 
     def __repr__(self) -> str:
         if not self.lessons:
             return self._quiz() or NOTHING
-        rows = [COLUMNS, *[cells(lesson) for lesson in self.lessons]]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        lines = in_columns([COLUMNS, *map(cells, self.lessons)])
         if self.again:
             lines += ["", "Look again at:"]
-            lines += [f"  - {text}".replace("`", "") for text in self.again]
-        return "\n".join([*lines, *filter(None, [self._quiz(), self._due().replace("`", "")])])
+        for text in self.again:
+            lines.append(f"  - {text}".replace("`", ""))
+        lines += filter(None, [self._quiz(), self._due().replace("`", "")])
+        return "\n".join(lines)
 
     def _quiz(self) -> str:
         """Say how many guesses of the quiz are kept, or were right; "" if none is kept."""
@@ -133,25 +135,33 @@ def number_of(name: str) -> str:
 def lesson(number: str, sections: dict[str, dict[str, dict]]) -> Lesson:
     """Count what was kept of one lesson."""
 
-    def of(section: str) -> dict[str, dict]:
+    def records_of(section: str) -> dict[str, dict]:
         records = sections[section].items()
         return {name: record for name, record in records if number_of(name) == number}
 
-    guesses, wrong = judged(of(PREDICTIONS))
+    guesses, wrong = judged(records_of(PREDICTIONS))
     players = []
-    for record in of(PLAYERS).values():
+    for record in records_of(PLAYERS).values():
         players += [first for first in record.values() if first in ("right", "wrong")]
-    tries = of(EXERCISES)
-    tried = [name for name, record in tries.items() if record.get("tries") or record.get("solved")]
-    solved = [name for name in tried if tries[name].get("solved") is True]
+    tries = records_of(EXERCISES)
+    tried, solved, left, hints = 0, 0, [], 0
+    for name, record in sorted(tries.items()):
+        hints += count(record, "hints")
+        if not record.get("tries") and not record.get("solved"):
+            continue
+        tried += 1
+        if record.get("solved") is True:
+            solved += 1
+        else:
+            left.append(f"exercise {name}")
     return Lesson(
         number=number,
         right=guesses - len(wrong) + players.count("right"),
         guesses=guesses + len(players),
-        solved=len(solved),
-        tried=len(tried),
-        hints=sum(count(record, "hints") for record in tries.values()),
-        again=(*wrong, *[f"exercise {name}" for name in sorted(tried) if name not in solved]),
+        solved=solved,
+        tried=tried,
+        hints=hints,
+        again=(*wrong, *left),
     )
 
 
@@ -179,6 +189,12 @@ def titled(asked: Question, record: dict) -> str:
 def cells(lesson: Lesson) -> tuple[str, ...]:
     right, solved = share(lesson.right, lesson.guesses), share(lesson.solved, lesson.tried)
     return lesson.number, right, solved, str(lesson.hints or "–")
+
+
+def in_columns(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return rows as lines in which the columns stand below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def share(part: int, all_of_it: int) -> str:

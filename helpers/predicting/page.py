@@ -27,6 +27,9 @@ LEGEND = (
 )
 COLOURS = ("ground", "rim", "ink", "faint", "leafrim", "done", "doneground", "warn", "now")
 VARIABLES = "".join(f"--{name}:light-dark({LIGHT[name]},{DARK[name]});" for name in COLOURS)
+HEAD = "".join(
+    f'<th scope="col">{title}</th>' for title in ("", "Lesson", "Rounds", "Exercises", "Review")
+)
 CSS = (Path(__file__).parent / "browser" / "progress.css").read_text(encoding="utf-8")
 STYLE = f".progress-page{{{VARIABLES}}}\n{CSS}"
 
@@ -35,15 +38,15 @@ def page(sections: dict[str, dict[str, dict]], summary: Iterable[str], again: li
     """Return the page; `summary` are sentences above it, `again` what to look at again."""
     today = due(sections)
     rows = [row(listing, sections, today) for listing in listings().values()]
-    begun = {name[:2] for section in sections.values() for name in section}
+    begun = set()
+    for section in sections.values():
+        begun.update(name[:2] for name in section)
     lanes_cell = f'<td class="progress-lanes" rowspan="{len(rows)}">{lanes_svg(begun)}</td>'
     rows[0] = rows[0].replace("<tr>", f"<tr>{lanes_cell}", 1)
-    titles = ("", "Lesson", "Rounds", "Exercises", "Review")
-    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     sentences = "".join(f"<p>{marked(text)}</p>" for text in summary if text)
     return (
         f'<div class="progress-page"><style>{STYLE}</style>{sentences}'
-        f'<table class="progress-map"><thead><tr>{head}</tr></thead>'
+        f'<table class="progress-map"><thead><tr>{HEAD}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table><p>{legend()}</p>{folded(again)}</div>"
     )
 
@@ -81,10 +84,14 @@ def of_exercise(name: str, records: dict[str, dict]) -> str:
     record = records.get(name, {})
     tries, helped = count(record, "tries"), was_helped(record)
     if record.get("solved") is not True:
-        return "missed" if tries or helped else "open"
+        if tries or helped:
+            return "missed"
+        return "open"
     if helped:
         return "helped"
-    return "later" if tries > 1 else "right"
+    if tries > 1:
+        return "later"
+    return "right"
 
 
 def mark(name: str, title: str, state: str, due_names: list[str]) -> str:

@@ -21,9 +21,8 @@ from helpers.predicting import ran
 from helpers.predicting.graph_cards import same_graph
 from helpers.predicting.kinds import kind_of, lines_of, named, text_of
 from helpers.predicting.questions import Question, every, question
-from helpers.progress_file import DRAFT, PREDICTIONS, NotKept, change, without_draft
+from helpers.progress_file import DRAFT, PREDICTIONS, NotKept, change, kept, without_draft
 from helpers.progress_file import draft as kept_draft
-from helpers.progress_file import read as kept
 
 HERE = Path(__file__).parent / "browser"
 CORE = HERE / "prediction.js"  # the others add their kinds to it

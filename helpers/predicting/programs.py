@@ -23,7 +23,7 @@ class Outcome:
     line: int = 0
 
     @property
-    def words(self) -> str:
+    def printout(self) -> str:
         """Return what came as one would read it below the program."""
         return "\n".join([*self.printed, self.error or "(no error)"])
 

@@ -1,15 +1,20 @@
-"""Hold the questions of the lessons, as `make refresh` wrote them from the notebooks.
+"""Hold the questions of the lessons.
 
-questions/NN.json are never edited by hand.
+Beside the notebooks they are read from these. A built package has no notebooks: there setup.py wrote
+questions.json.
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "questions"
+from helpers.predicting.from_notebook import questions_at
+
+BUILT = Path(__file__).with_name("questions.json")
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 TOLERANCE = 1e-3  # relative, of a number that is asked for
 
 
@@ -49,17 +54,31 @@ class Question:
 
 def question(name: object) -> Question | None:
     """Return the question with this id, such as "05.q1"; None if there is none."""
-    return every().get(name) if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return None
+    return every().get(name)
 
 
 @cache
 def every() -> dict[str, Question]:
     """Return all questions by id, in the order of the lessons."""
-    questions = {}
-    for path in sorted(FOLDER.glob("*.json")):
-        for name, data in json.loads(path.read_text(encoding="utf-8")).items():
-            questions[name] = made(name, data)
-    return questions
+    found = {}
+    for asked in of_each_lesson():
+        for name, data in asked.items():
+            found[name] = made(name, data)
+    return found
+
+
+def of_each_lesson() -> Iterator[dict[str, dict]]:
+    """Yield what lessons ask, by id; nothing of a notebook that cannot be read."""
+    if BUILT.exists():
+        yield json.loads(BUILT.read_text(encoding="utf-8"))
+        return
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        try:
+            yield questions_at(path)
+        except Exception:  # somebody is editing it: the other lessons keep their questions
+            continue
 
 
 def made(name: str, data: dict) -> Question:

@@ -5,13 +5,13 @@ by its id. Where a front end gives other ids, or none, the cell of the question 
 id than ours: there the code of a cell tells which one it is.
 """
 
-import hashlib
 from collections.abc import Callable
 from typing import Any
 
 from autograd_graphs.data import Graph
 from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.picture import Picture
+from helpers.predicting.from_notebook import digest
 from helpers.predicting.questions import Question
 
 _cells: set[str] = set()
@@ -68,9 +68,3 @@ def _after(result: Any) -> None:
         _graphs[cell] = _graphs[code] = result.result.graph
     for look in list(_waiting.values()):
         look()
-
-
-def digest(code: str) -> str:
-    """Return what tells a cell's code from another; spaces at the ends of lines do not count."""
-    lines = [line.rstrip() for line in code.strip().splitlines()]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]

@@ -19,8 +19,7 @@ from helpers.predicting.due import Due, due, sitting, waiting
 from helpers.predicting.kinds import kind_of, lines_of
 from helpers.predicting.prediction import unclear
 from helpers.predicting.questions import Question, question
-from helpers.progress_file import EXERCISES, trouble
-from helpers.progress_file import read as kept
+from helpers.progress_file import EXERCISES, kept, trouble
 
 ELSEWHERE = re.compile(r"\b(the case|picture)\b")  # a question that says so leans on its lesson
 PLAYER = re.compile(r" *Then click into the player.*", re.DOTALL)

@@ -5,8 +5,7 @@ from helpers.predicting.kinds import kind_of
 from helpers.predicting.prediction import nearest, unclear
 from helpers.predicting.programs import cured, in_this_order, outcome
 from helpers.predicting.questions import Question, question
-from helpers.progress_file import PREDICTIONS
-from helpers.progress_file import read as kept
+from helpers.progress_file import PREDICTIONS, kept
 
 MARK = "  # <- mended"
 
@@ -21,7 +20,7 @@ def mended(name: str) -> None:
         mark = MARK if str(number) in asked.told["mend"] else ""
         print(line + mark)
     print()
-    print(outcome(cure).words)
+    print(outcome(cure).printout)
 
 
 def run_order(name: str) -> None:
@@ -42,7 +41,7 @@ def print_order(title: str, asked: Question, letters: str) -> None:
     """Run one order; print its lines, and what they do."""
     program = in_this_order(asked.shown, letters)
     print(f"{title}:", *program.split("\n"), sep="\n    ")
-    print(outcome(f"{asked.told['before']}\n{program}", asked.told["after"]).words)
+    print(outcome(f"{asked.told['before']}\n{program}", asked.told["after"]).printout)
 
 
 def asked_as(name: str, kind: str) -> Question | None:

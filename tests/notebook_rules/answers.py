@@ -2,7 +2,7 @@
 
 import re
 
-from course.publishing.round_text import ASKS, SUMMARY
+from helpers.predicting.round_text import ASKS, SUMMARY
 from notebook_rules.rounds import asked, guessed, quiz, rounds
 
 LETTERS = "abcdef"

@@ -12,7 +12,7 @@ from notebook_rules.rounds import asked, parsed, questions, rounds
 
 WORDS_FOR_A_PICTURE = ("alt", "caption")
 TELLING = re.compile(r"\b(?:raises?|fails?|errors?|warns?|\w+Error|wrong|no error)\b", re.I)
-SECRET = ("right", "answer", "tolerance", "expects", "caption")
+SECRET = ("right", "answer", "tolerance", "expects", "caption", "came")
 MARKED = re.compile(r"\*\*|__|<b>|<strong>|<mark>|[✓✔✅]|\((?:right|correct)\)", re.I)
 TOLD = re.compile(r'"(right|answer|takeaway)\\*"\s*:\s*(?!null)')  # as a key, in JSON in JSON too
 CODE = re.compile(r"`[^`]*`")

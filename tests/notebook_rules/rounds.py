@@ -1,19 +1,15 @@
 """The rounds of a lesson as data: questions, runs and reasons, labs too, read from cells with roles.
 
-A round begins at a cell with the role `question` or `lab`; cells with one of the other roles in
-`OF_A_ROUND` belong to it, until a cell begins another round or has any other role. Nothing is
-judged here: what is missing is empty, what is too much is kept.
+Nothing is judged here: what is missing is empty, what is too much is kept.
 """
 
 import ast
 import re
 from dataclasses import dataclass
 
-from course.publishing.round_text import SUMMARY, Question, Reason, question, reason
+from helpers.predicting import from_notebook
+from helpers.predicting.round_text import SUMMARY, Question, Reason, question, reason
 from notebook_rules.lesson import Cell
-
-BEGINS = ("question", "lab")
-OF_A_ROUND = ("guess", "run", "because", "notes", "text", "try")
 
 MARKUP = re.compile(r"<[^>]*>|\]\([^)]*\)")
 
@@ -81,15 +77,11 @@ class Round:
 
 def rounds(lesson) -> list[Round]:
     """Return the rounds of a lesson, labs among them, in order."""
-    found, current = [], None
-    for cell in lesson.cells:
-        if cell.role in BEGINS:
-            current = Round([cell], question(cell.source))
-            found.append(current)
-        elif cell.role not in OF_A_ROUND or _begins_a_part(cell):
-            current = None
-        elif current is not None:
-            current.cells.append(cell)
+    cell_of = {id(cell.node): cell for cell in lesson.cells}
+    found = []
+    for nodes in from_notebook.rounds([cell.node for cell in lesson.cells]):
+        cells = [cell_of[id(node)] for node in nodes]
+        found.append(Round(cells, question(cells[0].source)))
     return found
 
 
@@ -111,11 +103,6 @@ def guessed(lesson) -> list[Round]:
 def quiz(lesson) -> list[Round]:
     """Return the questions of the quiz, which other lessons answer."""
     return [round_ for round_ in asked(lesson) if round_.is_settled_later]
-
-
-def _begins_a_part(cell):
-    """Tell whether a text with a heading of its own stands here, such as a map of the lessons."""
-    return cell.role == "text" and cell.source.lstrip().startswith("## ")
 
 
 def word_count(text) -> int:

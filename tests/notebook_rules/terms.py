@@ -8,7 +8,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.publishing.round_text import FENCE
+from helpers.predicting.round_text import FENCE
 from notebook_rules.lesson import Cell
 from notebook_rules.rounds import rounds
 

@@ -18,12 +18,10 @@ from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.reading import numbers, opened, same
 from helpers.exercises.recognise import (
-    Like,
     When,
     each_has,
     fails,
     first_wrong,
-    like,
     right_in,
     shows,
     wrong_in,
@@ -205,10 +203,6 @@ def _right_at(at: int) -> When:
     return matches
 
 
-def _formulas(formulas: str, arguments: str = "v, a, b") -> Like:
-    return like(f"def answer({arguments}):\n    return {formulas}")
-
-
 DIVISION = Exercise(
     id="05.3",
     reader=function(
@@ -223,45 +217,39 @@ DIVISION = Exercise(
         "After your function ran, a tensor that it was given holds other numbers than before. `v`,"
         " `a` and `b` belong to whoever called: compute new tensors, without writing in"
         " place.": wrong_in(1, 2, 3),
-        "You treated both inputs alike, as that engine does. In `a / b` they have different parts:"
-        " what becomes of the quotient when only `b` grows?": _formulas("v / b, v / a"),
-        "The sizes are right, a sign is not. Make the denominator a little larger: where does the"
-        " quotient go?": _formulas("v / b, v * a / b**2"),
-        "The sizes are right, both signs are not. Make only `a` a little larger, then only `b`:"
-        " where does the quotient go?": _formulas("-v / b, v * a / b**2"),
-        "You returned the derivatives. A node returns them times what arrives, and `v` is not"
-        " always 1.": _formulas("1 / b, -a / b**2"),
-        "Only your first gradient is multiplied by what arrives. `v` arrives at the node, so it"
-        " stands in both.": _formulas("v / b, -a / b**2"),
-        "Only your second gradient is multiplied by what arrives. `v` arrives at the node, so it"
-        " stands in both.": _formulas("1 / b, -v * a / b**2"),
-        "That is what the node of a product does: each factor gets the other one.": _formulas(
-            "v * b, v * a"
-        ),
-        "You returned the pair in the other order. The order is that of the inputs: first for"
-        " `a`.": _formulas("-v * a / b**2, v / b"),
-        "Your formulas would be right with the arguments in another order. They come as `v, a, b`:"
-        " first what arrives.": _formulas("v / b, -v * a / b**2", "a, b, v"),
-        "You added the two gradients up. They belong to two inputs: return a pair.": _formulas(
-            "v / b - v * a / b**2"
-        ),
-        "You returned a gradient for `a` only. Here `b` gets one as well: return a"
-        " pair.": _formulas("v / b"),
-        "Your gradient for `a` is right, that for `b` is not. Write `a / b` as `a * b**-1`, and"
+        "Your gradient for `a` is right, but that for `b` isn't. Write `a / b` as `a * b**-1`, and"
         " differentiate with `a` held still.": _right_at(0),
-        "Your gradient for `b` is right, that for `a` is not. With `b` held still, `a / b` is a"
+        "Your gradient for `b` is right, but that for `a` isn't. With `b` held still, `a / b` is a"
         " number times `a`.": _right_at(1),
-        "You summed over the elements. Each element of `a` and of `b` has a gradient of its own, so"
-        " a gradient has the shape of its"
-        " input.": _formulas("(v / b).sum(), (-v * a / b**2).sum()"),
     },
     hints=(
         "Differentiate `a / b` with respect to `a`, with `b` held still; then the other way round.",
         "The derivatives are 1/b and −a/b². What arrives is `v`, and multiplies each of them.",
     ),
-    solution="""
+    reference="""
 def answer(v, a, b):
-    return v / b, -v * a / b**2
+    return v / b, -v * a / b**2  # each gets what arrives, times its own slope
+~   return v / b, v / a  # You treated both inputs alike, as that engine does. In `a / b` they have
+~       # different parts: what becomes of the quotient when only `b` grows?
+~   return v / b, v * a / b**2  # The sizes are right, but a sign isn't. Make the denominator a little
+~       # larger: where does the quotient go?
+~   return -v / b, v * a / b**2  # The sizes are right, but neither sign is. Make only `a` a little larger,
+~       # then only `b`: where does the quotient go?
+~   return 1 / b, -a / b**2  # You returned the derivatives. A node returns them times what arrives, and `v`
+~       # is not always 1.
+~   return v / b, -a / b**2  # Only your first gradient is multiplied by what arrives. `v` arrives at the
+~       # node, so it stands in both.
+~   return 1 / b, -v * a / b**2  # Only your second gradient is multiplied by what arrives. `v` arrives at the
+~       # node, so it stands in both.
+~   return v * b, v * a  # That is what the node of a product does: each factor gets the other one.
+~   return -v * a / b**2, v / b  # You returned the pair in the other order. The order is that of the
+~       # inputs: first for `a`.
+~   return b / a, -b * v / a**2  # Your formulas would be right with the arguments in another order. They
+~       # come as `v, a, b`: first what arrives.
+~   return v / b - v * a / b**2  # You added the two gradients up. They belong to two inputs: return a pair.
+~   return v / b  # You returned a gradient for `a` only. Here `b` gets one as well: return a pair.
+~   return (v / b).sum(), (-v * a / b**2).sum()  # You summed over the elements. Each element of `a` and of
+~       # `b` has a gradient of its own, so a gradient has the shape of its input.
 """,
     cases=_other_quotients,
 )
@@ -401,9 +389,6 @@ def _is_nan(seen: tuple, right: tuple) -> bool:
     return any(number != number for gradient in gradients for number in gradient)
 
 
-_WITH = "def answer(points, centre):\n    squares = ((points - centre) ** 2).sum(1)\n    return "
-
-
 def _distances(points: list[list[float]], centre: list[float]) -> tuple:
     code = f"points = torch.tensor({points})\ncentre = torch.tensor({centre}, requires_grad=True)"
     return (made_by(code, "points", "centre"),)
@@ -432,32 +417,31 @@ CASE = Exercise(
         " one whose result you replaced. What must never reach the root?": _is_nan,
         "No gradient reaches `centre`. Something cut the path, such as `detach()`, `no_grad()` or a"
         " plain number in place of a tensor.": each_has(1, None),
-        "You left the root out, so far points count too much. The mean of the distances is asked"
-        " for, not of their squares.": like(_WITH + "squares.mean()"),
-        "Your gradient is right, and your loss is not. A point on the centre has the distance 0:"
+        "Your gradient is right, but your loss isn't. A point on the centre has the distance 0:"
         " put that back after the root.": right_in(1),
-        "You left the point on the centre out, and so divide by one point too few. Its distance is"
-        " 0, and it counts.": like(_WITH + "squares[squares > 0].sqrt().mean()"),
-        "You returned the sum of the distances. Divide it by the number of points.": like(
-            _WITH + "torch.where(squares > 0, squares, 1e-12).sqrt().sum()"
-        ),
-        "Your loss is right, and the gradient is not: the point on the centre pulls, and it should"
-        " not. Did you move it aside a little? It then pulls with full force.": right_in(0),
+        "Your loss is right, but the gradient isn't: the point on the centre pulls, although it"
+        " shouldn't. Did you move it aside a little? It then pulls with full force.": right_in(0),
     },
     hints=(
         "Step through the lab once more. Which number must never reach the root?",
         "`torch.where(squares > 0, squares, 1.0)` is safe to take a root of. Afterwards a second"
         " `where` puts the zeros back.",
     ),
-    solution="""
+    reference="""
 def answer(points, centre):
     squares = ((points - centre) ** 2).sum(1)
     is_apart = squares > 0
-    roots = torch.where(is_apart, squares, 1.0).sqrt()
-    return torch.where(is_apart, roots, 0.0).mean()
+    roots = torch.where(is_apart, squares, 1.0).sqrt()  # what the root gets is safe
+    distances = torch.where(is_apart, roots, 0.0)  # a point on the centre has the distance 0
+    return distances.mean()
+~   return distances.sum()  # You returned the sum of the distances. Divide it by the number of points.
+~   return squares.mean()  # You left the root out, so far points count too much. The mean of the distances
+~       # is asked for, not of their squares.
+~   return roots[is_apart].mean()  # You left the point on the centre out, and so divide by one point too few.
+~       # Its distance is 0, and it counts.
 
 # Or in one line, since vector_norm hands on 0 where the distance is 0:
-# torch.linalg.vector_norm(points - centre, dim=1).mean()
+#     return torch.linalg.vector_norm(points - centre, dim=1).mean()
 """,
     cases=_other_distances,
 )
@@ -481,6 +465,8 @@ _CHECKED = (
     ),
     ("x = torch.tensor([@, 1.0])", "lambda x: 2 * x[0] + (x[1] - x[0]).detach()", "x"),
     ("x = torch.tensor([@])", "lambda x: (x**2 + 0.02 * x.detach() ** 2).sum()", "x"),
+    ("x = torch.tensor([@, 1.0])", "lambda x: (2 * x.detach() ** 2 - x**2).sum()", "x"),
+    ("x = torch.tensor([@, 1.0])", "lambda x: x[0] ** 2 + x[1].detach() ** 2", "x"),
 )
 
 

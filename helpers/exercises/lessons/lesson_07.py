@@ -14,7 +14,7 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import When, always, fails, like, shows, wrong_in
+from helpers.exercises.recognise import always, fails, like, shows, wrong_in
 from helpers.exercises.tensors import readable
 
 _IN_TUPLE = "in a tuple"
@@ -84,26 +84,6 @@ def _trained(returned: object, w: torch.Tensor, inputs: list[float]) -> object:
 
 
 STARTS = ((0.5, 1.0, 2.0, 3.0), (-1.0, 0.5, 0.1, -0.2), (1.5, -0.7, 0.4))
-_LOOP = """def answer(w, inputs):
-    h = torch.tensor(0.5)
-    for x in inputs:
-        h = torch.tanh(w * h + x)
-        loss = (h - 0.9) ** 2
-        loss.backward()
-        with torch.no_grad():
-            w -= w.grad
-        w.grad = None
-"""
-_AT_THE_END = """def answer(w, inputs):
-    h, total = torch.tensor(0.5), 0.0
-    for x in inputs:
-        h = torch.tanh(w * h + x)
-        total = total + (h - 0.9) ** 2
-    ({loss}).backward()
-    with torch.no_grad():
-        w -= w.grad
-    w.grad = None
-"""
 
 
 def _other_starts(random: Random) -> tuple:
@@ -126,39 +106,53 @@ CASE = Exercise(
     right="The number went on from step to step, and its history stayed behind. Now say why the flag was not the answer.",
     principle="`backward()` walks all the history that its tensor has. `detach()` keeps the number and leaves the history.",
     known={
-        "The second step still goes back into the first one, whose saved tensors are freed. Which"
-        " name carries the history of step one into step two?": fails("a second time"),
         "With the flag you get one step further. Then backward reaches a product that saved `w`"
         " before you changed it, and refuses. The old steps should not be there at"
         " all.": fails("modified by an inplace operation"),
-        "You cut too early: this loss has no history left, so nothing leads back to `w`. Cut after"
-        " `backward()`, when the step has used its"
-        " history.": fails("does not require grad and does not have a grad_fn"),
-        "Every step begins at 0.5 again. You left the history behind, and the number with"
-        " it.": like(
-            _LOOP.replace(
-                "        h = torch.tanh", "        h = torch.tensor(0.5)\n        h = torch.tanh"
-            )
-        ),
-        "You add up the losses and take one step at the end. That is right when earlier steps"
-        " should count. Here each step moves `w` by its own"
-        " gradient.": like(_AT_THE_END.format(loss="total")),
-        "Only the last loss goes back, and `w` moves once. Each step has a loss, and moves"
-        " `w`.": like(_AT_THE_END.format(loss="(h - 0.9) ** 2")),
-        "The history is cut, but nobody empties `w.grad`, so each step uses the gradients of all"
-        " steps so far.": like(
-            _LOOP.replace("        w.grad = None\n", "        h = h.detach()\n")
-        ),
         "Afterwards your `w` cannot learn any more. It has to stay a leaf that requires"
         " grad.": always("does not learn"),
-        "Your `w` is where it started. Each step has to move it, in place and under"
-        " `torch.no_grad()`.": like("def answer(w, inputs): return 0", 0),
     },
     hints=(
         "What does step two need from step one: the number in `h`, its history, or both?",
         "Once a step is done, go on with a tensor that has the same number and no `grad_fn`.",
     ),
-    solution=_LOOP + "        h = h.detach()\n",
+    reference="""
+def answer(w, inputs):
+    h = torch.tensor(0.5)
+~   h, losses = torch.tensor(0.5), []
+~   for x in inputs:
+~       h = torch.tanh(w * h + x)
+~       losses.append((h - 0.9) ** 2)
+~   inputs = []
+~   sum(losses).backward()
+~   w.data -= w.grad  # You add up the losses and take one step at the end. That is right when earlier steps
+~       # should count. Here each step moves `w` by its own gradient.
+~   h, loss = torch.tensor(0.5), 0
+~   for x in inputs:
+~       h = torch.tanh(w * h + x)
+~       loss = (h - 0.9) ** 2
+~   inputs = []
+~   loss.backward()
+~   w.data -= w.grad  # Only the last loss goes back, and `w` moves once. Each step has a loss, and moves `w`.
+    for x in inputs:
+        h = torch.tanh(w * h + x)
+~       h = torch.tanh(w * h + x).detach()  # You cut too early: this loss has no history left, so nothing
+~           # leads back to `w`. Cut after `backward()`, when the step has used its history.
+~       h = torch.tanh(w * 0.5 + x)  # Every step begins at 0.5 again. You left the history behind, and the
+~           # number with it.
+        loss = (h - 0.9) ** 2
+        loss.backward()  # each step has a loss of its own
+        with torch.no_grad():
+            w -= w.grad  # each step moves `w`, in place and under `no_grad()`
+~           pass  # Your `w` is where it started. Each step has to move it, in place and under
+~               # `torch.no_grad()`.
+        w.grad = None  # a step uses its own gradient alone
+~       pass  # The history is cut, but nobody empties `w.grad`, so each step uses the gradients of all steps
+~           # so far.
+        h = h.detach()  # the number goes on, and its history stays behind
+~       h = h.clone()  # The second step still goes back into the first one, whose saved tensors are freed.
+~           # Which name carries the history of step one into step two?
+""",
 )
 
 
@@ -200,21 +194,15 @@ def _holds(row: object, w: torch.Tensor) -> bool:
         return any(isinstance(each, torch.Tensor) and each.dim() == w.dim() for each in row)
 
 
-def _each(test: Callable[[tuple], bool]) -> When:
-    """Match where the rows of each case are a list that passes the test."""
-    return lambda seen, _: all(isinstance(case[0], tuple) and test(case[0]) for case in seen)
-
-
-def _are_fewer(seen: tuple, right: tuple) -> bool:
-    """Tell whether fewer gradients than losses came back, each of them a number for a number `w`."""
-    (scalars, *_), (vectors, *_) = seen
-    if any(isinstance(row, tuple) for row in scalars):
-        return False
-    return len(scalars) < 3 and len(vectors) < 2
-
-
-def _in_tuples(rows: tuple) -> bool:
-    return len(rows) > 1 and all(isinstance(row, tuple) and row[:1] == (_IN_TUPLE,) for row in rows)
+def _in_tuples(seen: tuple, right: tuple) -> bool:
+    """Tell whether all that came back are lists of tuples, in each case."""
+    for case in seen:
+        rows = case[0]
+        if not isinstance(rows, tuple) or len(rows) < 2:
+            return False
+        if not all(isinstance(row, tuple) and row[:1] == (_IN_TUPLE,) for row in rows):
+            return False
+    return True
 
 
 def _trunks(number: float, values: list[float], old: list[float], factor: int) -> tuple:
@@ -244,51 +232,43 @@ APART = Exercise(
     right="You kept the trunk for every call but the last, and left `w.grad` alone.",
     principle="a call frees the saved tensors it passes, unless you retain the graph.",
     known={
-        "One of your calls freed the trunk's saved tensor, and a later one needed it. All the"
-        " losses share that trunk.": fails("a second time"),
-        "`torch.autograd.grad(a, b)` gives the gradient of `a` with respect to `b`. You gave `w`"
-        " first and the loss second, and `w` was not computed from the"
-        " loss.": fails("appears to not have been used in the graph"),
         "Your function changed `w.grad`. `backward()` adds to it. Another function returns"
         " gradients and leaves the `.grad` of leaves alone.": wrong_in(1),
         "Your function changed `w` itself. We only want its gradients.": shows("changed"),
-        "You return one gradient, that of the sum. That is the cheapest way, but here we want them"
-        " apart.": like(
-            "def answer(losses, w):\n    return list(torch.autograd.grad(sum(losses), w))"
-        ),
-        "Each of your gradients is that of the sum of all losses. Each loss has a gradient that"
-        " belongs to it alone.": like(
-            "def answer(losses, w):\n    return len(losses) * list(torch.autograd.grad(sum(losses), w))"
-        ),
         "Your list holds tuples: `torch.autograd.grad` gives one gradient for each input, in a"
-        " tuple.": _each(_in_tuples),
-        "Your gradients are None. Losses keep no `.grad`, because they are not leaves, and"
-        " `backward()` returns nothing. Look for the function that returns"
-        " gradients.": _each(lambda rows: len(rows) > 1 and set(rows) == {None}),
-        "You return fewer gradients than there are losses. The list needs one for"
-        " each.": _are_fewer,
-        "All the gradients are there, but in another order. The first one belongs to the first"
-        " loss.": like(
-            "def answer(losses, w):\n    return [torch.autograd.grad(loss, w, retain_graph=loss is"
-            " not losses[0])[0] for loss in losses[::-1]]"
-        ),
-        "The gradients are right. But the trunk still holds its saved tensor, because no call was"
-        " told that it is the last one.": like(
-            "def answer(losses, w):\n    return [torch.autograd.grad(loss, w, retain_graph=True)[0]"
-            " for loss in losses]"
-        ),
+        " tuple.": _in_tuples,
     },
     cases=_other_trunks,
     hints=(
         "`torch.autograd.grad(loss, w)` returns gradients and leaves the `.grad` of leaves alone. It takes `retain_graph`, too.",
         "`retain_graph=True` for every loss but the last one in the list.",
     ),
-    solution="""
+    reference="""
 def answer(losses, w):
     rows = []
-    for number, loss in enumerate(losses, start=1):
-        (row,) = torch.autograd.grad(loss, w, retain_graph=number < len(losses))
+~   return list(torch.autograd.grad(sum(losses), w))  # You return one gradient, that of the sum. That is the
+~       # cheapest way, but here we want them apart.
+~   return len(losses) * list(torch.autograd.grad(sum(losses), w))  # Each of your gradients is that of the
+~       # sum of all losses. Each loss has a gradient that belongs to it alone.
+    for number, loss in enumerate(losses, start=1):  # each loss has a gradient of its own
+~   for number, loss in list(enumerate(losses[::-1], start=1)):  # All the gradients are there, but in another
+~       # order. The first one belongs to the first loss.
+~   for number, loss in list(enumerate(losses, start=1))[:1]:  # You return fewer gradients than there are losses.
+~       # The list needs one for each.
+~   for number, loss in enumerate(losses[:-1]):  # You return fewer gradients than there are losses.
+~       # The list needs one for each.
+~   for number, loss in list(enumerate(losses, start=1))[-1:]:  # You return fewer gradients than there are losses.
+~       # The list needs one for each.
+        (row,) = torch.autograd.grad(loss, w, retain_graph=number < len(losses))  # the losses share a trunk, and only the last call may free it
+~       (row,) = torch.autograd.grad(loss, w)  # One of your calls freed the trunk's saved tensor, but a later
+~           # one needed it. All the losses share that trunk.
+~       (row,) = torch.autograd.grad(w, loss)  # `torch.autograd.grad(a, b)` gives the gradient of `a` with
+~           # respect to `b`. You gave `w` first and the loss second, but `w` was not computed from the loss.
+~       (row,) = torch.autograd.grad(loss, w, retain_graph=True)  # The gradients are right. But the trunk
+~           # still holds its saved tensor, because no call was told that it is the last one.
         rows.append(row)
+~       rows.append(loss.grad)  # Your gradients are None. Losses keep no `.grad`, because they are not leaves,
+~           # and `backward()` returns nothing. Look for the function that returns gradients.
     return rows
 """,
 )
@@ -444,12 +424,17 @@ CULPRIT = Exercise(
 
 
 def _metered(run: Callable, model: nn.Module) -> tuple[Callable, nn.Module]:
-    """Let a model know the gradients that its loss sends."""
-    loss = run()
+    """Let a model know the gradients that its loss sends, and how often its forward runs."""
+    loss, runs = run(), []
     weights = [tensor for tensor in model.parameters() if tensor.requires_grad]
     sent = _grad(loss, weights) if loss.requires_grad else ()
-    model.given = [readable(tensor) for tensor in sent], weights
-    return run, model
+    model.given = [readable(tensor) for tensor in sent], weights, runs
+
+    def counted() -> torch.Tensor:
+        runs.append(1)
+        return run()
+
+    return counted, model
 
 
 def _runs(rows: int, width: int) -> tuple:
@@ -474,7 +459,7 @@ def _runs(rows: int, width: int) -> tuple:
 
 
 def _measured(returned: object, run: Callable, model: nn.Module) -> list[object]:
-    sent, weights = model.given
+    sent, weights, runs = model.given
     filled = any(tensor.grad is not None for tensor in model.parameters())
     after = "filled" if filled else "empty"
     if (
@@ -482,13 +467,13 @@ def _measured(returned: object, run: Callable, model: nn.Module) -> list[object]
         or len(returned) != 2
         or not isinstance(returned[0], torch.Tensor)
     ):
-        return ["not a loss and a number", readable(returned), "", after]
+        return ["not a loss and a number", readable(returned), "", after, len(runs)]
     loss, count = returned
     again = guarded(lambda: [readable(tensor) for tensor in _grad(loss, weights)]) if sent else []
     if isinstance(again, Failed):
         again = "an error" if loss.requires_grad else "nothing: it has no graph"
     backward = "right gradients" if again == sent else again
-    return [readable(count), readable(loss), backward, after]
+    return [readable(count), readable(loss), backward, after, len(runs)]
 
 
 _METER = """
@@ -518,7 +503,13 @@ METER = Exercise(
     reader=function(
         *_runs(4, 3),
         observe=_measured,
-        promises=("the bytes", "the loss", "backward from it gives", "`.grad` of the model is"),
+        promises=(
+            "the bytes",
+            "the loss",
+            "backward from it gives",
+            "`.grad` of the model is",
+            "runs of the forward",
+        ),
     ),
     right="That is a memory meter: with it you see what a layer, a longer batch or half precision costs.",
     principle="count the memory of each tensor that a node saves: once, whole, and not that of the parameters.",

@@ -175,7 +175,7 @@ class Boxes:
         x, y = slot.left + SIDE, slot.top + 22 - 2 * self.is_flat
         for row in box.rows[:1]:
             state = "wrong" if row.is_wrong else ""
-            pen.write("start", x, y, (words(row), ""), state=state)
+            pen.write("start", x, y, (text_of(row), ""), state=state)
         if self.is_flat:
             x += self.values + BETWEEN
         labels = label_width(box.rows[1:])
@@ -203,9 +203,9 @@ def label_width(rows: Sequence[Row]) -> int:
 
 
 def value_width(box: Box) -> int:
-    return max([width(words(row), TITLE, bold=row.is_wrong) for row in box.rows[:1]], default=0)
+    return max([width(text_of(row), TITLE, bold=row.is_wrong) for row in box.rows[:1]], default=0)
 
 
-def words(row: Row) -> str:
+def text_of(row: Row) -> str:
     """Return what a row says after its label."""
     return row.text + "  ✗ wrong" * row.is_wrong

@@ -75,10 +75,13 @@ class Lab:
 
     def text(self, start: str = "start") -> str:
         """Return what the lab is where nothing plays: its start, and the states that have a name."""
-        summaries = [f"  {name}: {self.summary(name)}" for name in self.names]
         count = len(self.map().states)
-        head = f"lab {self.name}, {count} states; at {start!r}: {self.summary(start)}"
-        return "\n".join([head, *summaries, *filter(None, [self.map().cut])])
+        lines = [f"lab {self.name}, {count} states; at {start!r}: {self.summary(start)}"]
+        for name in self.names:
+            lines.append(f"  {name}: {self.summary(name)}")
+        if self.map().cut:
+            lines.append(self.map().cut)
+        return "\n".join(lines)
 
     def summary(self, name: str) -> str:
         """Return what is said of a named state, what was raised first."""
@@ -154,7 +157,10 @@ def transition(nr: int, state: State, action: Action) -> Transition:
 
 def totals(state: State, name: str) -> Totals:
     """Return the numbers that are drawn as blocks at the place of a name."""
-    return next((box.totals for box in state.boxes if box.place == name), None)
+    for box in state.boxes:
+        if box.place == name:
+            return box.totals
+    return None
 
 
 def button(action: Action, states: Sequence[State], stacks: Sequence[Stack]) -> Button:
@@ -192,13 +198,12 @@ def shared(
     alike: dict[object, list[Drawing]] = {}
     for drawing in drawings:
         alike.setdefault(outline(drawing), []).append(drawing)
-    scenes = {key: common(group) for key, group in alike.items()}
-    numbers = {key: number for number, key in enumerate(scenes)}
+    outlines, scenes = list(alike), tuple(map(common, alike.values()))
     shots = []
     for drawing in drawings:
-        key = outline(drawing)
-        shots.append((numbers[key], changes(scenes[key], drawing)))
-    return tuple(scenes.values()), shots
+        number = outlines.index(outline(drawing))
+        shots.append((number, changes(scenes[number], drawing)))
+    return scenes, shots
 
 
 def outline(drawing: Drawing) -> object:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from autograd_graphs.data import Edge, Graph
-from autograd_graphs.drawing.cards import Card, measured
+from autograd_graphs.data import Edge, Graph, Node
+from autograd_graphs.drawing.cards import Card, Row, measured
 from autograd_graphs.drawing.diagram import (
     CAPSULE,
     LINE,
@@ -16,7 +16,7 @@ from autograd_graphs.drawing.diagram import (
     make_cards,
     sizes,
 )
-from autograd_graphs.drawing.layout import Placed, place
+from autograd_graphs.drawing.layout import Placed, lay_out
 from helpers.labs.engine.state_map import State
 
 WORD = 48  # px: room for the word "None" on an edge
@@ -80,13 +80,16 @@ def slim(whole: Cards) -> Cards:
     cards = []
     for card in whole.cards:
         if card.kind == "operation":
-            lines = []
-            for line in card.lines:
-                lines.append(tuple([row for row in line if row.part]))
+            lines = map(parts_of, card.lines)
             card = replace(card, rest="", lines=tuple(filter(None, lines)))
             card = measured(card, card.device)
         cards.append(card)
     return replace(whole, cards=tuple(cards))
+
+
+def parts_of(line: tuple[Row, ...]) -> tuple[Row, ...]:
+    """Return the rows of a line that belong to a part of the graph."""
+    return tuple([row for row in line if row.part])
 
 
 def common(group: list[Cards], has_words: bool) -> Placed:
@@ -97,19 +100,23 @@ def common(group: list[Cards], has_words: bool) -> Placed:
     edges, words = group[0].edges, {}
     if has_words:
         words = dict.fromkeys(range(len(edges)), (WORD, CAPSULE))
-    return place(rooms, edges, words)
+    return lay_out(rooms, edges, words)
 
 
 def level(group: list[Cards]) -> list[Cards]:
     """Give every card the size of the largest at its place."""
     places = list(map(largest, zip(*[cards.cards for cards in group], strict=True)))
-    return [replace(cards, cards=tuple(map(resized, cards.cards, places))) for cards in group]
+    even = []
+    for cards in group:
+        even.append(replace(cards, cards=tuple(map(resized, cards.cards, places))))
+    return even
 
 
 def largest(cards: tuple[Card, ...]) -> tuple[int, int, int]:
     """Return the greatest width and height of cards, and of the slots in them."""
-    sizes = [(card.width, card.height, card.slot) for card in cards]
-    return tuple(map(max, zip(*sizes, strict=True)))
+    wide = max(card.width for card in cards)
+    high = max(card.height for card in cards)
+    return wide, high, max(card.slot for card in cards)
 
 
 def resized(card: Card, size: tuple[int, int, int]) -> Card:
@@ -140,15 +147,23 @@ def overlay(graph: Graph, ghost: Graph | None) -> Overlay:
     real = {node.name: node for node in graph.nodes}
     nodes, missing = [], set()
     for nr, node in enumerate(ghost.nodes):
-        if node.name not in real:  # it is drawn with nothing saved
+        if node.name not in real:
             missing.add(nr)
-            outputs = tuple([replace(output, requires_grad=False) for output in node.outputs])
-            node = replace(node, outputs=outputs, saved=())
-        nodes.append(real.get(node.name, node))
-    ends = {ends_of(graph, edge) for edge in graph.edges}
-    gone = frozenset(nr for nr, edge in enumerate(ghost.edges) if ends_of(ghost, edge) not in ends)
+        nodes.append(real.get(node.name) or as_ghost(node))
+    ends, gone = {ends_of(graph, edge) for edge in graph.edges}, set()
+    for nr, edge in enumerate(ghost.edges):
+        if ends_of(ghost, edge) not in ends:
+            gone.add(nr)
     drawn = Graph(tuple(nodes), ghost.edges, ghost.roots)
-    return Overlay(drawn, frozenset(missing), gone)
+    return Overlay(drawn, frozenset(missing), frozenset(gone))
+
+
+def as_ghost(node: Node) -> Node:
+    """Return a node as it is drawn where it is not there: with nothing saved."""
+    outputs = []
+    for output in node.outputs:
+        outputs.append(replace(output, requires_grad=False))
+    return replace(node, outputs=tuple(outputs), saved=())
 
 
 def ends_of(graph: Graph, edge: Edge) -> tuple[str, int, str | None]:

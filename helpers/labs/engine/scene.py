@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from autograd_graphs.drawing.cards import LEGEND, legend
+from autograd_graphs.drawing.cards import LEGEND, Card, legend
 from autograd_graphs.drawing.diagram import Word, draw_caption, draw_graph
 from autograd_graphs.drawing.display_list import Drawing, Mark, Owner, Pen
 from autograd_graphs.playing.film import Stack
@@ -59,8 +59,11 @@ def scenes(states: Sequence[State], alt: str) -> Drawn:
         sheet = replace(arranged(boxes, wide, high), above=max(pose.above for pose in posed))
         both.append((sheet, posed))
     sheet, posed = min(both, key=lambda pair: overflow((pair[0].wide, pair[0].high)))
-    drawn = [draw(sheet, boxes, *pair, alt) for pair in zip(states, posed, strict=True)]
-    stacks = [replace(stack, x=stack.x + EDGE, base=stack.base + EDGE) for stack in boxes.stacks]
+    drawn, stacks = [], []
+    for state, pose in zip(states, posed, strict=True):
+        drawn.append(draw(sheet, boxes, state, pose, alt))
+    for stack in boxes.stacks:
+        stacks.append(replace(stack, x=stack.x + EDGE, base=stack.base + EDGE))
     entries = legend_of(states, posed)
     if stacks:
         entries += BLOCKS
@@ -128,7 +131,10 @@ def dressed(mark: Mark, shown: Overlay, focus: int | None) -> Mark:
 def legend_of(states: Sequence[State], posed: Sequence[Pose]) -> tuple[tuple[str, str, str], ...]:
     """Return (role, state, words) of what occurs in the graphs of a lab."""
     entries = []
-    for key in legend([card for pose in posed for card in pose.cards.cards]):
+    cards: list[Card] = []
+    for pose in posed:
+        cards += pose.cards.cards
+    for key in legend(cards):
         if key in ("held", "freed"):
             entries.append(("saved", key, LEGEND[key]))
         elif key in SIGNS:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.data import Graph
-from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.tensors import read
 from autograd_graphs.text import short_numbers
 from helpers.labs.engine.state_map import Box, Row
 
@@ -60,7 +60,7 @@ class World:
     matter: it takes no part in deciding whether two states are equal. Names that are `unread`, which
     no action reads, take part by what their boxes show alone. An attribute whose name begins with _
     takes no part either; every other one, and every name that is bound, does. `tools` are names of
-    what is no variable: functions, an optimizer. Of the graph behind `root_names` the `most_nodes`
+    what is no variable: functions, all hooks among them, an optimizer. A hook reads no variable. Of the graph behind `root_names` the `most_nodes`
     nearest nodes are drawn.
     """
 
@@ -112,6 +112,10 @@ class World:
         """Return what the lines of the lab have bound."""
         return without(self.bound, ("torch", "nn", "__builtins__", *self.tools))
 
+    def named_tools(self) -> dict[str, Any]:
+        """Return what the lines of the lab have bound and is no variable."""
+        return {name: self.bound[name] for name in self.tools}
+
     def find(self, name: str) -> tuple[bool, Any]:
         """Say whether a name, or "x.grad" of one, is bound, and to what."""
         owner = name.removesuffix(".grad")
@@ -134,7 +138,7 @@ class World:
                 boxes[same[0]] = replace(old, names=(*old.names, name))
                 continue
             tensors.append(tensor)
-            box = Box((name,), place=self.place(name))
+            box = Box((name,), place=self.home_of(name))
             if tensor is None:
                 boxes.append(replace(box, why="None" if is_bound else "not bound"))
             else:
@@ -150,7 +154,7 @@ class World:
         """Return the numbers that are drawn as blocks; None where a tensor is told by rows alone."""
         return None
 
-    def place(self, name: str) -> str:
+    def home_of(self, name: str) -> str:
         """Return the name at whose place a tensor stands, and stays when names change."""
         return name
 

@@ -1,3 +1,0 @@
-"""Inputs that students meet in the wild, or that somebody made to break a look: each with what it
-gives.
-"""
