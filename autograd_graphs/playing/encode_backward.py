@@ -23,7 +23,7 @@ VERSION = 2
 SHAPES = ("rect", "circle", "path", "polygon", "text")
 STEPS = 9  # sizes of squares
 HIGH = 30  # the highest bar
-LONGEST = 600  # characters of a sentence
+LONGEST, LONGEST_NAME = 600, 120  # characters of a sentence, of a name
 NOT_A_NUMBER, INFINITE = 99, 98
 
 
@@ -104,8 +104,8 @@ class Encoder:
         picture = scene.picture
         data = self.drawn(picture, scene)
         data |= {
-            "turns": [turn_data(scene.turns[nr]) for nr in range(picture.drawn)],
-            "names": [visible(name, 120) for name in scene.names[: picture.drawn]],
+            "turns": list(map(turn_data, scene.turns[: picture.drawn])),
+            "names": list(map(visible_name, scene.names[: picture.drawn])),
             "keys": list(map(key, picture.keys)),
             "parent": scene.parent,
             "stopped": -1 if scene.stopped_at is None else scene.stopped_at,
@@ -196,6 +196,10 @@ def turn_data(turn: Turn) -> list:
 def shown(text: str) -> str:
     """Return a text in which nothing is hidden; its lines stay lines."""
     return "\n".join(map(visible_sentence, text.split("\n")))
+
+
+def visible_name(text: str) -> str:
+    return visible(text, LONGEST_NAME)
 
 
 def visible_sentence(text: str) -> str:

@@ -116,8 +116,10 @@ def where_ran(part: Part) -> tuple:
 
 def sources(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
     """Return for each new edge the old ones that it stands for."""
-    place = {(edge.source, edge.position): nr for nr, edge in enumerate(contraction.old.edges)}
+    number_of = {}
+    for nr, edge in enumerate(contraction.old.edges):
+        number_of[edge.source, edge.position] = nr
     numbers = []
     for edges in contraction.stands:
-        numbers.append(tuple([place[edge.source, edge.position] for edge in edges]))
+        numbers.append(tuple([number_of[edge.source, edge.position] for edge in edges]))
     return tuple(numbers)
