@@ -483,13 +483,13 @@ def _not_finite(part: int) -> Callable[[tuple, tuple], bool]:
 _SURE = (
     _sure((0.0, 1.0, -2.0), (1.0, 0.0, 0.0)),
     _sure((20.0, -20.0, 3.0), (1.0, 0.0, 1.0)),
-    _sure((200.0, -300.0, 0.5, -1.0), (0.0, 1.0, 1.0, 0.0)),
+    _sure((2000.0, -3000.0, 0.5, -1.0), (0.0, 1.0, 1.0, 0.0)),
 )
 
 
 def _other_sure(random: Random) -> tuple:
     near = [random.randint(-30, 30) / 10 for _ in range(3)]
-    far = [float(random.randint(18, 60)), -float(random.randint(100, 400))]
+    far = [float(random.randint(18, 60)), -float(random.randint(1001, 4000))]
     return (
         _sure(tuple(near), (1.0, 0.0, 1.0)),
         _sure((far[0], near[0], -far[0]), (1.0, 1.0, 0.0)),
