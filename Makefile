@@ -5,7 +5,6 @@ VENV := .venv
 PY := $(VENV)/bin/python
 AUDIT := build/audit/.ready
 GRADING := build/grading/packages/.ready
-PROXY := build/class/.ready
 STUDENT := $(VENV)/.students-ready
 DEV := $(VENV)/.dev-ready
 PIP := "$(PY)" -m pip install --quiet --disable-pip-version-check -c constraints.txt
@@ -30,7 +29,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides handouts pages usb assignment grade reset test quick check thorough unit compare refresh rounds record-gpu lint format lock audit next bench class clean browser-ready sandbox-ready own
+.PHONY: help lab present slides handouts pages assignment grade reset test quick check thorough unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready sandbox-ready own
 
 ##@ For those who learn and teach; docs/ has a line without make for each
 
@@ -57,9 +56,6 @@ handouts: $(STUDENT)  ## sheets on paper, questions and answers, by Chromium: bu
 
 pages: $(DEV)  ## the lessons as pages for any static host, or to open from disk: build/pages/
 	@"$(PY)" -m course.publishing.site notebooks -o build/pages
-
-usb: $(DEV)  ## a folder for USB sticks, which sets laptops up offline (FOR="windows-3.12 macos-3.13"): build/usb/
-	@"$(PY)" -m classroom.usb -o build/usb $(if $(FOR),--for $(FOR)) --torch-index="$(TORCH_INDEX)" $(if $(CUDA),--cuda)
 
 ##@ For those who mark, on Linux; see classroom/grading.md
 
@@ -137,9 +133,6 @@ next: $(PY)  ## run the lessons on another torch and name the cells that moved (
 bench: $(DEV)  ## time pictures, players, imports and watching (ONLY=growth ROUNDS=5): build/bench/
 	@"$(PY)" -m benchmarks $(ONLY) $(if $(ROUNDS),--rounds $(ROUNDS))
 
-class: $(DEV) $(PROXY)  ## as root: N simulated students on a real JupyterHub (N=20): build/class/
-	@"$(PY)" -m benchmarks.classroom $(if $(N),--students $(N))
-
 clean:  ## remove what was installed and built; work/ and assignments/ stay
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -167,11 +160,6 @@ $(PY): | own
 $(GRADING): $(PY) classroom/grading-requirements.txt
 	@echo 'Installing nbgrader into build/grading/packages ...'
 	@$(PIP) --no-deps --upgrade --target build/grading/packages -r classroom/grading-requirements.txt
-	@touch $@
-
-$(PROXY): $(PY)
-	@echo 'Installing JupyterHub'"'"'s proxy into build/class, with npm ...'
-	@npm install --silent --no-fund --no-audit --prefix build/class configurable-http-proxy@5.3.0
 	@touch $@
 
 $(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml autograd_graphs/pyproject.toml

@@ -1,1 +1,1 @@
-"""A class: grading what students hand in, sticks that set laptops up, and a hub for a room."""
+"""A class: grading what students hand in, and a hub for a room."""

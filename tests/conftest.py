@@ -65,7 +65,6 @@ LONG = (
     ("test_glossary_box", "test_a_notebook_that_is_not_trusted"),
     ("test_backward_film", r".*\[(cells|with calls)\]"),
     ("test_palette", "test_words_in_pictures_have_a_contrast"),
-    ("test_usb_wheels", r"test_the_lock_covers_every_system\[(?!windows-3.12)"),
     ("test_odd_notebooks", "test_a_film_with_a_foreign_value|test_a_field_of_a_wrong_type"),
     ("test_benchmarks", "test_a_name_that_is_imported_later"),
 )

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 import torch
 from glossary_cells import ENTRY, with_entries
-from notebook_rules import RULES, Lesson
+from notebook_rules import Lesson
 
 from autograd_graphs.diagnosing.catalogue import book
 from autograd_graphs.diagnosing.entries import entries
@@ -22,18 +22,6 @@ from helpers.lessons import listings
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
-OF_LESSONS = {
-    "a_lesson_has_roles",
-    "one_traceback_is_genuine",
-    "every_idea_has_notes",
-    "exercises_are_numbered",
-}
-
-
-def test_it_keeps_the_rules_that_are_not_of_lessons_alone():
-    lesson = Lesson.at(GLOSSARY)
-    rules = [rule for rule in RULES if rule.__name__ not in OF_LESSONS]
-    assert [complaint for rule in rules for complaint in rule(lesson)] == []
 
 
 def sources(notebook):

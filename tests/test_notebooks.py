@@ -1,4 +1,6 @@
-"""Every lesson keeps every rule of `notebook_rules`, the clinic those for it. Reads notebooks/ only."""
+"""Every lesson keeps every rule of `notebook_rules`, the clinic and the glossary those for them. Reads
+notebooks/ only.
+"""
 
 from pathlib import Path
 
@@ -6,6 +8,12 @@ import pytest
 from notebook_rules import CLINIC, RULES, Lesson
 
 PATHS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+OF_LESSONS = {
+    "a_lesson_has_roles",
+    "one_traceback_is_genuine",
+    "every_idea_has_notes",
+    "exercises_are_numbered",
+}
 pytestmark = pytest.mark.notebooks
 
 
@@ -25,3 +33,8 @@ def test_lesson_keeps_the_rules(path):
 
 def test_the_clinic_keeps_the_rules():
     holds(CLINIC, Lesson.at(PATHS[0].with_name("clinic.ipynb")))
+
+
+def test_the_glossary_keeps_the_rules_that_are_not_of_lessons_alone():
+    rules = [rule for rule in RULES if rule.__name__ not in OF_LESSONS]
+    holds(rules, Lesson.at(PATHS[0].with_name("glossary.ipynb")))

@@ -157,8 +157,13 @@ def came(said: Json) -> Json:
 def draw(said: Json, round_: Round) -> Json:
     """Return the cards of a graph, its edges, and why there is no other edge."""
     shown, told = came(said)["shown"], came(said)["told"]
-    cards = [{key: card[key] for key in OF_A_CARD} for card in shown["cards"]]
+    cards = list(map(in_order, shown["cards"]))
     return {"right": told["edges"], "shown": shown | {"cards": cards}, "told": told}
+
+
+def in_order(card: Json) -> Json:
+    """Return a card with its words in the order of a browser's; a notebook sorts them."""
+    return {key: card[key] for key in OF_A_CARD}
 
 
 def find_line(said: Json, round_: Round) -> Json:

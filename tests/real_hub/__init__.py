@@ -1,1 +1,1 @@
-"""A simulated class on a real JupyterHub: `python -m real_hub --students 20`, as root."""
+"""A real JupyterHub with Unix users of its own, for tests/test_classroom_hub.py. Needs root, on Linux."""

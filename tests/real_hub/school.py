@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 OPEN = "/srv"  # every user can pass; systemd gives each student's server a /tmp of its own
 HANDED_OUT = ("notebooks", "autograd_graphs", "helpers", "course", "figs", "classroom")
 PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-MARK = "made by make class"  # the comment of our users in /etc/passwd: no other is ever removed
-PASSWORD = secrets.token_hex(16)  # of all simulated students, for this run
+MARK = "made by a test of the course"  # the comment of our users in /etc/passwd: no other is ever removed
+PASSWORD = secrets.token_hex(16)  # of all students of a run
 
 
 class NoSchool(Exception):
@@ -86,7 +86,7 @@ def copy_environment(folder):
 
 def ours_in(packages):
     """Return the files by which this environment finds the course: the copy has its own course."""
-    return {path.name for path in packages.glob("__editable__*graphs*")}
+    return {path.name for path in packages.glob("__editable__*pytorch_graphs*")}
 
 
 def copy_interpreter(target):
@@ -153,7 +153,7 @@ def forget(name):
     except KeyError:
         return
     if found.pw_gecos != MARK:
-        raise NoSchool(f"There is a Unix user {name} already, whom make class did not make.")
+        raise NoSchool(f"There is a Unix user {name} already, whom no test of the course made.")
     end_all(found.pw_uid)
     subprocess.run(["userdel", "--remove", "--force", name], check=False, capture_output=True)
 
@@ -188,11 +188,10 @@ def student_environment(folder):
 
 @dataclass(frozen=True)
 class Hub:
-    """Hold a running hub: its address, its three ports (page, hub, proxy), its process."""
+    """Hold a running hub: its address, and its three ports (page, hub, proxy)."""
 
     address: str
     ports: tuple[int, int, int]
-    process: int
 
 
 def overriding(folder, names, ports, more):
@@ -229,7 +228,7 @@ def hub(folder, names, more="", ports=None, patience=60):
         running = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
     try:
         wait_until_ready(running, address, patience, folder / "hub.log")
-        yield Hub(address, ports, running.pid)
+        yield Hub(address, ports)
     finally:
         running.terminate()
         try:

@@ -1,14 +1,9 @@
-"""One simulated student: what a browser with JupyterLab asks of a hub, over HTTP and a WebSocket.
-
-Nothing is drawn here. A browser plays a film by itself and tells the kernel which frame is seen;
-that is what a student who steps a trace sends here.
-"""
+"""One simulated student: what a browser with JupyterLab asks of a hub, over HTTP and a WebSocket."""
 
 import asyncio
 import contextlib
 import json
 import re
-import time
 import uuid
 
 import httpx
@@ -19,7 +14,6 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
 LESSON = "work/00_start_here.ipynb"
-EXERCISE, RIGHT_ANSWER = "00.1", "3.0"
 PATIENCE = 300  # seconds for one answer: as long as the hub waits for a server
 OUTPUTS = ("stream", "display_data", "execute_result", "error")
 
@@ -29,13 +23,12 @@ class Failed(Exception):
 
 
 class Student:
-    """Hold one student's cookies, kernel and times (seconds by what was done)."""
+    """Hold one student's cookies and kernel."""
 
     def __init__(self, hub, name, password):
         self.hub, self.name, self.password = hub, name, password
-        self.times, self.notebook, self.channel, self.kernel = {}, None, None, None
+        self.notebook, self.channel, self.kernel = None, None, None
         self.browser = httpx.AsyncClient(base_url=hub, timeout=PATIENCE, follow_redirects=True)
-        self.player, self.steps = None, 0
 
     @property
     def home(self):
@@ -56,15 +49,8 @@ class Student:
             raise Failed(f"{asked}: {answer.status_code} {reason(answer)}")
         return answer
 
-    @contextlib.contextmanager
-    def timed(self, what):
-        """Note how long it took, only if it came to its end."""
-        began = time.monotonic()
-        yield
-        self.times[what] = time.monotonic() - began
-
     async def log_in(self):
-        """Come from the login page to JupyterLab with the lesson in its address, all loaded."""
+        """Come from the login page to JupyterLab with the lesson in its address."""
         await self.ask("GET", "/hub/login")
         form = {"username": self.name, "password": self.password, "_xsrf": self.token("/hub/login")}
         await self.ask("POST", "/hub/login", data=form)
@@ -72,7 +58,6 @@ class Student:
         page = await self.ask("GET", f"{self.home}/lab/tree/{LESSON}")
         if "jupyter-config-data" not in page.text:
             raise Failed(f"no JupyterLab at {page.url.path}")
-        await self.load_parts(page.text)
 
     async def until_ready(self):
         """Ask for the server, and follow the hub's own report until it is there."""
@@ -88,18 +73,6 @@ class Student:
                 if event.get("ready"):
                     return
         raise Failed("the hub's report ended, and no server was there")
-
-    async def load_parts(self, page):
-        """Load what JupyterLab asks for first: scripts that the page names, settings, kernels."""
-        for address in re.findall(r'<script[^>]* src="([^"]+)"', page):
-            await self.ask("GET", address)
-        for part in (
-            "lab/api/settings",
-            "api/kernelspecs",
-            "api/contents/",
-            "lab/api/translations",
-        ):
-            await self.ask("GET", f"{self.home}/{part}")
 
     async def open_lesson(self):
         """Open the lesson, start its kernel and listen to it."""
@@ -122,13 +95,13 @@ class Student:
         )
         self.channel = await websocket_connect(asked, max_message_size=2**27)
 
-    async def run(self, source, may_fail=False):
-        """Run code in the kernel and return its outputs; raise Failed where it may not fail."""
+    async def run(self, source):
+        """Run code in the kernel and return its outputs; raise Failed if it fails."""
         content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False}
-        content |= {"user_expressions": {}, "stop_on_error": not may_fail}
+        content |= {"user_expressions": {}, "stop_on_error": True}
         outputs = await self.send("execute_request", content, {"idle", "reply"})
         errors = [one for one in outputs if one.output_type == "error"]
-        if errors and not may_fail:
+        if errors:
             raise Failed(f"a cell raised {errors[0].ename}: {errors[0].evalue[:80]}")
         return outputs
 
@@ -157,42 +130,9 @@ class Student:
                 waiting.discard("reply")
             elif kind == "status" and content["execution_state"] == "idle":
                 waiting.discard("idle")
-            elif kind == "comm_open":
-                self.note_player(content)
             elif kind in OUTPUTS:
                 outputs.append(output_from_msg(message))
         return outputs
-
-    def note_player(self, content):
-        """Remember the first player that the lesson opens: its name and how many frames it has."""
-        film = content["data"].get("state", {}).get("film")
-        if film and self.player is None:
-            self.player, self.steps = content["comm_id"], json.loads(film)["steps"]
-
-    async def step(self):
-        """Press the key for the next step until the film ends; the kernel hears of each frame."""
-        if not self.steps:
-            raise Failed("the lesson opened no player")
-        for frame in range(self.steps):
-            state = {"method": "update", "state": {"frame": frame}, "buffer_paths": []}
-            await self.send("comm_msg", {"comm_id": self.player, "data": state}, {"idle"})
-
-    async def run_cells(self, first, last=None):
-        """Run the code cells from number `first` to `last`, counted from 1."""
-        cells = [cell for cell in self.notebook.cells if cell.cell_type == "code"]
-        for number, cell in enumerate(cells[first - 1 : last], first):
-            tagged = "raises-exception" in cell.metadata.get("tags", [])
-            cell.outputs = await self.run(cell.source, may_fail=tagged)
-            cell.execution_count = number
-
-    async def answer(self):
-        """Type an answer to an exercise into its cell and run it; it has to be found right."""
-        stub = f'answer = ...\ncheck("{EXERCISE}"'
-        cell = next(one for one in self.notebook.cells if one.source.startswith(stub))
-        cell.source = cell.source.replace("answer = ...", f"answer = {RIGHT_ANSWER}")
-        cell.outputs = await self.run(cell.source)
-        if "Right" not in str(cell.outputs):
-            raise Failed(f"the right answer to {EXERCISE} was not found right")
 
     async def save(self):
         """Save the notebook and read it back; it has to be the same."""

@@ -16,7 +16,7 @@ from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
 from helpers.exercises.recognise import both, each_has, like, raised, right_in, shows, wrong_in
-from helpers.exercises.tensors import afterwards, leaf, noted, readable
+from helpers.exercises.tensors import afterwards, leaf, noted, readable, tensors_in
 
 # Bound here: a student may have put others in their place.
 _grad, _arange, _vmap = torch.autograd.grad, torch.arange, torch.func.vmap
@@ -291,9 +291,14 @@ _RAISES = (
 
 
 def _kept(result: torch.Tensor) -> object:
-    """Return how many tensors the node of a result saved; in words if the node is one of torch's."""
+    """Return how many tensors the node of a result saved, those in attributes beside them; in words
+    if the node is one of torch's.
+    """
     node = result.grad_fn
-    return len(node.saved_tensors) if hasattr(type(node), "_forward_cls") else _TORCHS
+    if not hasattr(type(node), "_forward_cls"):
+        return _TORCHS
+    saved = len(node.saved_tensors)
+    return saved and saved + len(tensors_in(vars(node)))
 
 
 def _slopes(result: torch.Tensor, x: torch.Tensor) -> list[object]:
@@ -321,8 +326,8 @@ def _leaves(*lists: tuple) -> tuple:
 
 
 def _other_leaves(random: Random) -> tuple:
-    values = [random.randint(-30, 30) / 10 for _ in range(5)]
-    return _leaves(values[:2], values[2:])
+    values = [random.randint(-30, 30) / 10 for _ in range(6)]
+    return _leaves(values[:2], (values[2:4], values[4:]))
 
 
 _SWISH = """
@@ -351,7 +356,7 @@ def answer(x):
 BUILD = Exercise(
     id="12.5",
     reader=function(
-        *_leaves((1.0, -2.0), (0.5, 3.0, -1.0)),
+        *_leaves((1.0, -2.0), ((0.5, 3.0), (-1.0, 2.0))),
         observe=_swish_seen,
         around=_with_itself,
         parts=("values", "first derivative", "second derivative", "saved tensors", "vmap"),
@@ -528,12 +533,8 @@ class Gate(torch.autograd.Function):
 ~           # the case. What arrives is lost: `check` lets 2 and 3 arrive.
 ~       return torch.where(x > 0, grad, 0.0), None  # The gradient is right for positive numbers only.
 ~           # What is the slope where `x` is not positive?
-~       return torch.where(x > 0, grad, ctx.slope), None  # Where `x` isn't positive you return the bare
-~           # slope. What arrives counts there, too: multiply by it.
 ~       grad[x <= 0] *= ctx.slope; return grad, None  # You write into the gradient that arrives. It isn't
 ~           # yours: others may get the same memory. Compute a new tensor.
-~       return torch.where(x > 0, grad, grad / ctx.slope), None  # You divide by the slope. What arrives
-~           # is multiplied by it.
 
 
 def answer(x, slope):

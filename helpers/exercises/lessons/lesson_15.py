@@ -17,8 +17,8 @@ from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
-from helpers.exercises.recognise import each_has, like, shows, wrong_in
-from helpers.exercises.tensors import readable
+from helpers.exercises.recognise import each_has, shows, wrong_in
+from helpers.exercises.tensors import afterwards, noted, readable
 
 # Bound here: a student may have put others in their place.
 _seed = torch.manual_seed
@@ -253,38 +253,10 @@ def _other_layers(random: Random) -> tuple:
     return tuple(_layers(text, random.choice((2, 3)), text != "LDLT") for text in texts)
 
 
-_BLOCKS = """
-from torch.utils.checkpoint import checkpoint
-
-
-def answer(layers, x, size):
-    for at in range(0, {end}, {step}):
-        x = {run}
-    return x
-"""
-_AS_ASKED = {
-    "end": "len(layers)",
-    "step": "size",
-    "run": "checkpoint(layers[at : at + size], x, use_reentrant=False)",
-}
-
-
-_SEQUENTIAL = """
-from torch.utils.checkpoint import checkpoint_sequential
-
-
-def answer(layers, x, size):
-    return checkpoint_sequential(layers, -(-len(layers) // size), x, use_reentrant=False)
-"""
 _NO_BACKWARD = (
     "A backward from what you return raises an error. Does your function call `backward()` itself,"
     " or cut its result off from the graph?"
 )
-
-
-def _blocks(**other: str) -> str:
-    return _BLOCKS.format(**_AS_ASKED | other)
-
 
 BLOCKS = Exercise(
     id="15.4",
@@ -304,40 +276,45 @@ BLOCKS = Exercise(
     right="Blocks under checkpoints, of any size. Try it on a model of your own, and look at it with `bytes_in_use`.",
     principle="each block is a call of `checkpoint`, and its result is the input of the next one.",
     known={
-        "With `use_reentrant=True` a block whose input is plain data gives its weights no"
-        " gradient.": like(
-            _blocks(run="checkpoint(layers[at : at + size], x, use_reentrant=True)"), 0, 1
-        ),
-        "Without a checkpoint every node keeps what it saves.": like(
-            "def answer(layers, x, size):\n    return layers(x)"
-        ),
-        "There is one checkpoint around all layers. So in backward the results of all layers are"
-        " there at the same time.": like(
-            "from torch.utils.checkpoint import checkpoint\ndef answer(layers, x, size):\n"
-            "    return checkpoint(layers, x, use_reentrant=False)"
-        ),
-        "Each layer has a checkpoint of its own, whatever `size` is.": like(
-            _blocks(step="1", run="checkpoint(layers[at], x, use_reentrant=False)"), 0, 1, 2
-        ),
-        "The last layers are missing, where `size` does not divide their number. Let the last block"
-        " be shorter.": like(_blocks(end="len(layers) - size + 1"), 0),
-        "With `preserve_rng_state=False` a Dropout drops other numbers when its block runs"
-        " again.": like(_blocks(run=f"{_AS_ASKED['run'][:-1]}, preserve_rng_state=False)")),
         "Your function does not return a tensor.": shows("no tensor"),
-        "The result is another one than that of `layers(x)`.": wrong_in(0),
         _NO_BACKWARD: each_has(3, _ERROR),
-        "`checkpoint_sequential` runs the last part without a checkpoint, and all that its layers"
-        " save is kept.": (like(_SEQUENTIAL)),
-        "The result is right, and a weight gets no gradient or a wrong one. Is the graph cut off"
-        " somewhere? Or does a block read something else when it runs again?": wrong_in(1),
-        "`x` gets another gradient than from `layers(x)`: data get none, and an `x` that requires"
-        " grad gets its own. Leave `x` as it is.": wrong_in(3),
     },
     hints=(
         "`layers[at : at + size]` is an `nn.Sequential` as well. Which `at` are there?",
         "`for at in range(0, len(layers), size): x = checkpoint(layers[at : at + size], x, use_reentrant=False)`.",
     ),
-    solution=_blocks(),
+    reference="""
+from torch.utils.checkpoint import checkpoint
+
+
+def answer(layers, x, size):
+~   return layers(x)  # Without a checkpoint every node keeps what it saves.
+~   size = len(layers)  # There is one checkpoint around all layers. So in backward the results of all
+~       # layers are there at the same time.
+~   size = 1  # Each layer has a checkpoint of its own, whatever `size` is.
+~   from torch.utils.checkpoint import checkpoint_sequential
+~   return checkpoint_sequential(layers, -(-len(layers) // size), x, use_reentrant=False)  # What
+~       # `checkpoint_sequential` runs last has no checkpoint, so all that those layers save is kept.
+~   x.requires_grad_()  # You let `x` require grad, though it may be data, which gets no gradient from
+~       # `layers(x)`. Leave `x` as it is.
+~   x = x.detach().requires_grad_()  # You go on with a copy of `x`, so an `x` that requires grad gets no
+~       # gradient. Leave `x` as it is.
+    for at in range(0, len(layers), size):  # every layer belongs to some block
+~   for at in range(0, len(layers) - size + 1, size):  # The last layers are missing where `size` doesn't
+~       # divide their number. Let the last block be shorter.
+        block = layers[at : at + size]  # a block holds `size` layers, and the last one what is left
+        x = checkpoint(block, x, use_reentrant=False)  # each block takes what the one before it returned
+~       x = checkpoint(block, x, use_reentrant=True)  # With `use_reentrant=True` a block whose input is
+~           # plain data gives its weights no gradient.
+~       x = checkpoint(block, x, use_reentrant=False, preserve_rng_state=False)  # With
+~           # `preserve_rng_state=False` a Dropout drops other numbers when its block runs again.
+~       x = checkpoint(lambda t: layers[at : at + size](t), x, use_reentrant=False)  # Your block looks up
+~           # `at` when it runs, and it runs again in backward. By then the loop has ended, so each block
+~           # is the last one.
+~       checkpoint(block, x, use_reentrant=False)  # You drop what a block returns. The
+~           # next block should get it.
+    return x
+""",
     cases=_other_layers,
 )
 
@@ -432,7 +409,7 @@ def _classifier(width: int, rows: int, seed: int = 0) -> Callable:
 body = nn.Sequential({layers})
 head = nn.Linear({width}, 1)
 x, y = torch.randn({rows}, 2), (torch.randn({rows}, 1) > 0).float()"""
-    return made_by(code, "body", "head", "x", "y")
+    return made_by(code, "body", "head", "x", "y", then=noted)
 
 
 def _values(tensor: torch.Tensor) -> tuple:
@@ -453,23 +430,17 @@ def _loss(
     returned: tuple, body: nn.Module, head: nn.Module, x: torch.Tensor, y: torch.Tensor
 ) -> list[object]:
     result, kept = returned
+    given = afterwards()
     if not isinstance(result, torch.Tensor):
-        return ["no tensor", "none", "nothing kept"]
+        return ["no tensor", "none", "nothing kept", given]
     gradients = guarded(_gradients, result, [*body.parameters(), *head.parameters()])
     inside = "the body is computed again"
     if _keeps_inside(kept, body, x):
         inside = "the body's results are kept"
-    return [readable(result), _ERROR if isinstance(gradients, Failed) else gradients, inside]
+    if isinstance(gradients, Failed):
+        gradients = _ERROR
+    return [readable(result), gradients, inside, given]
 
-
-_CASE = """
-from torch.nn.functional import binary_cross_entropy_with_logits
-from torch.utils.checkpoint import checkpoint
-
-
-def answer(body, head, x, y):
-    return binary_cross_entropy_with_logits({z}, y)
-"""
 
 CASE = Exercise(
     id="15.5",
@@ -478,26 +449,37 @@ CASE = Exercise(
         _classifier(3, 8, seed=1),
         observe=_loss,
         around=_with_kept,
-        promises=("the loss", "the gradients of all parameters", "in between"),
+        promises=("the loss", "the gradients of all parameters", "in between", "what it was given"),
     ),
     right="The weights of the body learn, and backward computes its results again. Put it into the case.",
     principle="the older kind of checkpoint looks at its inputs alone, and the newer kind records the block.",
     known={
-        "The body still gets no gradient: its graph wasn't recorded, or it was cut off. Three things"
-        " do that here: `use_reentrant=True`, which looks at `x` alone, `no_grad`, and"
-        " `detach`.": like(_CASE.format(z="head(checkpoint(body, x, use_reentrant=True))")),
-        "Your function does not return a tensor.": each_has(0, "no tensor"),
-        "The loss is another one than that of the first page.": wrong_in(0),
+        "Your function does not return a tensor.": shows("no tensor"),
         "What the body computes is kept, or a part of it. Is one checkpoint around the whole"
         " body?": shows("the body's results are kept"),
         _NO_BACKWARD: each_has(1, _ERROR),
-        "The loss is right, and some parameter gets no gradient, or a wrong one.": wrong_in(1),
+        "The loss is a different one from that of the first page.": wrong_in(0),
     },
     hints=(
         "Which word of the case decides whether the block is recorded?",
         "`checkpoint(body, x, use_reentrant=False)`, and the rest as it was.",
     ),
-    solution=_CASE.format(z="head(checkpoint(body, x, use_reentrant=False))"),
+    reference="""
+from torch.utils.checkpoint import checkpoint
+
+
+def answer(body, head, x, y):
+~   x.requires_grad_()  # You change what you were given. `x`, say, shouldn't require grad afterwards.
+~       # Which kind of checkpoint can do without that?
+    h = checkpoint(body, x, use_reentrant=False)  # backward computes the body again
+~   h = checkpoint(body, x, use_reentrant=True)  # The body still gets no gradient: its graph wasn't
+~       # recorded, or it was cut off. Three things do that here: `use_reentrant=True`, which looks at
+~       # `x` alone, `no_grad`, and `detach`.
+    logits = head(h)  # the head turns what the body returns into a logit for each point
+~   logits = head(h).sigmoid()  # You take the sigmoid twice. The function with `with_logits` in its name
+~       # has one inside.
+    return torch.nn.functional.binary_cross_entropy_with_logits(logits, y)
+""",
     cases=lambda random: (
         _classifier(random.randint(3, 6), random.randint(4, 9), random.randint(2, 99)),
         _classifier(random.randint(3, 6), random.randint(4, 9), random.randint(2, 99)),
