@@ -66,7 +66,7 @@ class Encoder:
             "tensors": list(map(tensor, self.tensors.things)),
         }
 
-    def line_nr(self, text: str) -> int:
+    def line_number(self, text: str) -> int:
         return self.lines(shown(text))
 
     def what(self, what: What) -> str | int | None:
@@ -76,14 +76,14 @@ class Encoder:
         if moment is None:
             return 0
         record = {
-            "title": self.line_nr(moment.title),
-            "kind": moment.kind and self.line_nr(moment.kind),
-            "say": self.line_nr(moment.sentence),
-            "ask": moment.question and self.line_nr(moment.question),
+            "title": self.line_number(moment.title),
+            "kind": moment.kind and self.line_number(moment.kind),
+            "say": self.line_number(moment.sentence),
+            "ask": moment.question and self.line_number(moment.question),
             "rows": [list(map(self.cell, row)) for row in moment.rows],
             "choices": list(moment.choices),
             "formulas": [
-                [self.line_nr(name), self.line_nr(rule)] for name, rule in moment.formulas
+                [self.line_number(name), self.line_number(rule)] for name, rule in moment.formulas
             ],
             "way": moment.whole_way,
             "bars": list(map(bar, moment.bars)),
@@ -96,7 +96,7 @@ class Encoder:
 
     def cell(self, cell: Cell) -> list:
         """Return one piece of an equation: [role, what, words], and 1 where it may be asked."""
-        piece = [cell.role, self.what(cell.what), self.line_nr(cell.caption)]
+        piece = [cell.role, self.what(cell.what), self.line_number(cell.caption)]
         return [*piece, 1] if cell.is_asked else piece
 
     def scene(self, scene: Scene) -> dict:

@@ -106,10 +106,10 @@ def boxes(contraction: Contraction, opened: Opened) -> Iterator[tuple[int, Seque
 
 
 def key(opened: Opened) -> tuple:
-    return tuple(map(where_ran, opened))
+    return tuple(map(span_of, opened))
 
 
-def where_ran(part: Part) -> tuple:
+def span_of(part: Part) -> tuple:
     """Return where a part that is open ran; leaves ran nowhere, but have a name."""
     return (part.name,) if part.start == NOWHERE else (part.start, part.stop)
 
