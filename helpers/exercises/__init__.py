@@ -51,9 +51,8 @@ of values), then predicates; of code the slips come first. The first that matche
 before the general. A message says what the student probably thought and what torch does, and never
 what the answer is.
 
-Answers in many styles stand in tests/answers, one file an exercise: right ones must pass, wrong
-ones must fail, and a head may ask which words are said. Each message has to be said to one of them.
-Add the next one that surprises you.
+Eight answers at most stand in tests/answers, one file an exercise: right ones must pass, wrong ones must
+fail. Each line with `~` is tried as well: it is wrong, and told its own words.
 """
 
 from helpers.exercises.checking import check, hint, solution

@@ -469,10 +469,6 @@ def _part_seen(returned: object, model: nn.Module, _: str) -> list:
     return [answered, frozen, filled, _otherwise(model)]
 
 
-def _froze_nothing(seen: tuple, right: tuple) -> bool:
-    return isinstance(seen[0], tuple) and seen[0][1] == ()
-
-
 PART = Exercise(
     id="02.6",
     reader=function(
@@ -484,14 +480,14 @@ PART = Exercise(
     cases=lambda random: _parts(random.choice((2, 4, 5, 6, 8))),
     right="Keep it for the next model that you fine-tune: it tells you what it froze, or that you misspelt a name.",
     known={
-        "No parameter was frozen. Each parameter has a flag of its own: `part.requires_grad = False`"
-        " only gives a module a new attribute, and `eval()` takes no flag down.": _froze_nothing,
         "You froze `layer10` as well. Its name begins with `layer1`, but it is another"
         " part.": first_wrong(1),
         "An old `.grad` is not as it should be. A frozen parameter that has one would still be"
         " moved by an optimizer, and the other parameters need theirs.": first_wrong(5),
         "Two parts share a parameter, and `model.named_parameters()` names it only once, by the"
         " first part. Ask the part itself for its parameters.": first_wrong(6),
+        "Of a name that the model does not have, your function froze nothing, and said nothing."
+        " Nobody would notice. Raise an error.": first_wrong(8),
     },
     hints=(
         "`model.get_submodule(name)` returns the part, also one deep inside, and raises if there is none.",
@@ -500,14 +496,20 @@ PART = Exercise(
     reference="""
 def freeze(model, name):
     part = model.get_submodule(name)  # a name that the model doesn't have is an error
-~   part = dict(model.named_modules()).get(name, torch.nn.Module())  # Of a name that the model does not have, your
-~       # function froze nothing, and said nothing. Nobody would notice. Raise an error.
     frozen = []
     for inner, parameter in part.named_parameters():
         parameter.grad = None  # an optimizer would go on to use an old gradient
         if parameter.requires_grad:
 ~       if True:  # You named a parameter that was frozen before. The list says what this call froze.
+~       frozen.append(f"{name}.{inner}")
+~       if False:  # No parameter was frozen. Each has a flag of its own, and `part.requires_grad = False` only gives
+~           # the module a new attribute.
+~       parameter.requires_grad_(False)
+~       if parameter.requires_grad:  # Your list stays empty. What you freeze belongs in it, so look at each flag
+~           # before you take it down.
             parameter.requires_grad_(False)
+~           pass  # Your list is right, but no flag came down. Each parameter has its own, and what you assign to
+~               # `part.requires_grad` is only a new attribute of the module.
             frozen.append(f"{name}.{inner}")
 ~           frozen.append(inner)  # Your names are those inside the part. Put the name of the part before them.
     return frozen

@@ -7,6 +7,7 @@ from random import Random
 
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograd_graphs.guard import Failed, guarded
 from helpers.exercises.exercise import Exercise
@@ -24,6 +25,7 @@ from helpers.exercises.tensors import (
     no_loss,
     noted,
     readable,
+    tensors_in,
 )
 
 # Bound here: a student may have put others in their place.
@@ -271,7 +273,9 @@ _WEIGHT = "w = torch.tensor(3., requires_grad=True)"
 def _product_case(f: str, x: list, v: list) -> Callable:
     weight = f"{_WEIGHT}; " if f == _LAYER else ""
 
-    @written(f"{weight}f = lambda x: {f}; x, v = torch.tensor({x}), torch.tensor({v})")
+    given = f"x, v = torch.tensor({x}, requires_grad=True), torch.tensor({v}); x.grad = v"
+
+    @written(f"{weight}f = lambda x: {f}; {given}")
     def case() -> tuple:
         w = _tensor(3.0, requires_grad=True)
         leaf = _tensor(x, requires_grad=True)
@@ -283,7 +287,8 @@ def _product_case(f: str, x: list, v: list) -> Callable:
                 own.register_hook(lambda gradient: leaf.arrived.append(1))
             return eval(f, {"x": own, "w": w})
 
-        return counted, leaf, _tensor(v)
+        leaf.grad = _tensor(v)
+        return noted(counted, leaf, _tensor(v))
 
     return case
 
@@ -311,12 +316,42 @@ def _other_products(random: Random) -> tuple:
     )
 
 
-_ROWS, _LEFT = "row by row", "filled"
+_ROWS, _TOUCHED = "row by row", "changed"
 
 
-def _product_seen(returned: object, f: Callable, x: torch.Tensor, v: torch.Tensor) -> list[object]:
-    passes = "at most two passes" if len(x.arrived) <= 2 else _ROWS
-    return [readable(returned), "empty" if x.grad is None else _LEFT, passes]
+class _Largest(TorchDispatchMode):
+    """Note how many numbers the largest tensor has that is made inside of the block."""
+
+    numbers = 0
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # to wrap us, torch would import all of its compiler
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        for one in tensors_in(made):
+            self.numbers = max(self.numbers, one.numel())
+        return made
+
+
+def _with_largest(answer: Callable) -> Callable:
+    def run(*given: object) -> tuple:
+        with _Largest() as largest:
+            returned = answer(*given)
+        return returned, largest.numbers
+
+    return run
+
+
+def _product_seen(seen: tuple, f: Callable, x: torch.Tensor, v: torch.Tensor) -> list[object]:
+    """Say what was returned, whether the inputs are as they were, and whether the Hessian was computed
+    row by row, perhaps in one batch.
+    """
+    returned, largest = seen
+    is_whole = x.numel() > 2 and largest >= x.numel() ** 2  # as many numbers as a Hessian has
+    passes = _ROWS if is_whole or len(x.arrived) > 2 else "at most two passes"
+    return [readable(returned), afterwards(), passes]
 
 
 _HVP = """
@@ -333,7 +368,8 @@ BUILD = Exercise(
     reader=function(
         *_PRODUCTS,
         observe=_product_seen,
-        parts=("values", "`x.grad`", "gradients that came to `x`"),
+        around=_with_largest,
+        parts=("values", "`x`, `x.grad` and `v`", "gradients that came to `x`"),
     ),
     right="That is Hessian times `v`. With two calls of `grad` it takes two passes, whatever the"
     " size of `x`. Keep it: some optimizers and tests of curvature are built on it.",
@@ -355,10 +391,12 @@ BUILD = Exercise(
         "You returned the first gradient times `v`. The Hessian holds slopes of slopes.": like(
             "def answer(f, x, v):\n    return torch.autograd.grad(f(x), x)[0] * v"
         ),
-        "Your result is right, and it came row by row: one pass for each number in `x`. Weigh"
-        " first, then differentiate once.": both(right_in(0), shows(_ROWS)),
-        "You filled `x.grad`. `torch.autograd.grad` returns a gradient and leaves `x.grad`"
-        " alone.": shows(_LEFT),
+        "Your result is right, but it comes row by row: a row of the Hessian for each number in `x`."
+        " Weight the gradient with `v` first, then differentiate once.": both(
+            right_in(0), shows(_ROWS)
+        ),
+        "Your function leaves a trace. `x`, its flag, its `.grad` and `v` should be what they were"
+        " before. `torch.autograd.grad` returns a gradient and changes nothing.": shows(_TOUCHED),
         "With weights that require grad, the first gradient of a linear function has a graph, and it"
         " leads to the weights alone. Let `grad` return zeros for an `x` that it doesn't meet:"
         " `allow_unused=True, materialize_grads=True`.": fails(
@@ -398,7 +436,7 @@ def _other_smooth(random: Random) -> tuple:
     return tuple(_smooth_case(random.randint(3, 99), points(count)) for count in (3, 2))
 
 
-_NO_GRAPH, _TOUCHED = "no gradient", "changed"
+_NO_GRAPH = "no gradient"
 
 
 def _smooth_seen(returned: object, model: nn.Module, points: torch.Tensor) -> list[object]:
