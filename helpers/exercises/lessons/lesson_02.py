@@ -141,9 +141,9 @@ COUNTS = Exercise(
         " you go on with what it returns.": fails("can require gradients"),
         "What you return is not a tensor. Only a tensor has a flag: a list or a number of Python's"
         " has none, and the flag itself is a bool.": always("not a tensor"),
-        "What you return is right, and the tensor that came in is no longer what it was. The"
+        "What you return is right, but the tensor that came in is no longer what it was. The"
         " counter goes on with it: hand back a tensor of your own.": right_in(*range(4)),
-        "What you return requires grad, and in some case its values or its shape are not those that"
+        "What you return requires grad, but in some case its values or its shape are not those that"
         " came in: I call your function with other counts than the example"
         " has.": always("requires grad"),
     },

@@ -301,8 +301,8 @@ WALK = Exercise(
     ),
     reference="""
 def answer(node):
-~   return list(node.next_functions)  # What you return isn't made of lines. Asked for is a list of texts, one for
-~       # each line.
+~   return list(node.next_functions)  # You return no lines. What's asked for is a list of texts, one for each
+~       # line.
 ~   return [type(node).__name__] + ["  " + str(child and type(child).__name__) for child, _ in node.next_functions]
 ~       # You went down one level, as the function above does. Visit what lies deeper, too.
 ~   return [str(child and type(child).__name__) for child, _ in node.next_functions]  # You name the entries of
@@ -429,7 +429,7 @@ def answer(model, points, moon):
 ~       # all, and torch says so. That error is more honest than the silence of the case. No path may break off
 ~       # between the loss and `model(points)`.
     return misses + (model.weight**2).sum()
-~   return misses.item()  # You return something that is no tensor, and only a tensor knows its node. Return the
+~   return misses.item()  # You return something that is no tensor, but only a tensor knows its node. Return the
 ~       # loss itself.
 """,
     cases=lambda random: tuple(partial(_start, seed) for seed in random.sample(range(3, 40), 2)),
