@@ -92,6 +92,13 @@ def _set_device(device: torch.device) -> None:
     torch.set_default_device(None if device.type == "cpu" else device)
 
 
+def _set_collecting(is_on: bool) -> None:
+    if is_on:
+        gc.enable()
+    else:
+        gc.disable()
+
+
 def _saved_tensors_hooks() -> list:
     """Return the hooks on saved tensors that are on now, the innermost first."""
     hooks = []
@@ -118,7 +125,7 @@ _OF_ALL_MODULES = [  # where the hooks on all modules are, each kind in a dict o
 
 
 def _module_hooks() -> list[dict]:
-    return [dict(hooks) for hooks in _OF_ALL_MODULES]
+    return list(map(dict, _OF_ALL_MODULES))
 
 
 def _set_module_hooks(before: list[dict]) -> None:
@@ -146,18 +153,21 @@ _STATES: tuple[tuple, ...] = (
     ),
     (torch.get_num_threads, torch.set_num_threads),
     (sys.getrecursionlimit, sys.setrecursionlimit),
-    (gc.isenabled, lambda is_on: gc.enable() if is_on else gc.disable()),
+    (gc.isenabled, _set_collecting),
 )
 
 
 @contextlib.contextmanager
 def _same_random_states() -> Iterator[None]:
-    numpy = sys.modules.get("numpy")
-    arrays = numpy.random.get_state() if numpy else None
-    python = random.getstate()
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    """Give the block random numbers from a fixed seed, and put the states back after it."""
+    devices: list[int] = []
+    if torch.cuda.is_initialized():
+        devices = list(range(torch.cuda.device_count()))
+    numpy, python = sys.modules.get("numpy"), random.getstate()
+    if numpy:
+        arrays = numpy.random.get_state()
     try:
-        with torch.random.fork_rng(devices=list(devices)):
+        with torch.random.fork_rng(devices=devices):
             torch.default_generator.manual_seed(0)
             random.seed(0)
             yield

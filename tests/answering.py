@@ -13,11 +13,8 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "answers"
-LABELS = ("right", "wrong", "odd", "accepted")
-HEAD = re.compile(
-    r"=== (?P<label>right|wrong|odd|accepted)(?P<wishes>(?:, (?:says|never) \".*?\")*)"
-)
-WISH = re.compile(r', (says|never) "(.*?)"')
+LABELS = ("right", "wrong", "odd")
+HEAD = re.compile(r"=== (right|wrong|odd)")
 USUAL = """
 import contextlib, copy, functools, itertools, math, operator, random, re, warnings, weakref
 import numpy, numpy as np
@@ -33,13 +30,11 @@ from helpers import record, show, snapshot
 
 @dataclass(frozen=True)
 class Answer:
-    """Hold one answer: its label, its source, and words that must or must not be said to it."""
+    """Hold one answer: its exercise, its label and its source."""
 
     exercise: str
     label: str
     source: str
-    says: tuple[str, ...] = ()
-    never: tuple[str, ...] = ()
 
 
 def answers(exercise: str) -> list[Answer]:
@@ -57,13 +52,7 @@ def answers(exercise: str) -> list[Answer]:
             source.append(line)
         elif line.strip():
             raise ValueError(f"{path.name}, line {number}: {line!r} stands before the first head")
-    return [_answer(exercise, head, lines) for head, lines in found]
-
-
-def _answer(exercise: str, head: re.Match, lines: list[str]) -> Answer:
-    wishes = WISH.findall(head["wishes"])
-    says, never = (tuple(text for kind, text in wishes if kind == one) for one in ("says", "never"))
-    return Answer(exercise, head["label"], "\n".join(lines).strip("\n"), says, never)
+    return [Answer(exercise, head[1], "\n".join(lines).strip("\n")) for head, lines in found]
 
 
 def evaluated(source: str) -> object:

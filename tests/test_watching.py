@@ -643,6 +643,17 @@ def test_watch_runs_a_function_and_returns_what_it_returns(capsys):
     assert "1 backward() and no step that I could see" in capsys.readouterr().out
 
 
+def test_means_whose_gradients_were_set_to_zero_in_between_do_not_add_up(run):
+    ran = run("""
+        for number in range(12):
+            opt.zero_grad(set_to_none=False)
+            mse(model(x), y).backward()
+            if number % 4 == 3:
+                opt.step()
+    """)
+    assert "not divided" not in {one.kind for one in ran.seen.mistakes}
+
+
 def test_each_optimizer_has_rounds_and_mistakes_of_its_own(run):
     ran = run("""
         other = torch.optim.Adam([torch.ones(1, requires_grad=True)])

@@ -13,11 +13,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.diagnosing.earlier_lines import Line, Past
-from autograd_graphs.diagnosing.graph_nodes import (
-    is_freed,
-    nameless,
-    nodes_of,
-)
+from autograd_graphs.diagnosing.graph_nodes import is_freed, nameless, nodes_of
 from autograd_graphs.diagnosing.syntax import (
     NO_EDITS,
     called,
@@ -123,7 +119,7 @@ def memory_in(thing: Any) -> set[int]:
     things = [thing]
     if isinstance(thing, torch.optim.Optimizer):
         things = []
-        for group in object.__getattribute__(thing, "__dict__").get("param_groups", ()):
+        for group in vars(thing).get("param_groups", ()):
             things += group.get("params", ())
     known = filter(None, map(memory_of, filter(torch.is_tensor, things)))
     return {address for address, _ in known}

@@ -24,7 +24,6 @@ from autograd_graphs.diagnosing.errors import (
     learners_lines,
     read_timed,
     text_of,
-    traceback_of,
     types_of,
 )
 from autograd_graphs.diagnosing.facts import Facts, Finding, Spot, each, spot_in
@@ -104,8 +103,8 @@ def _watched(error: object) -> Card:
 def _diagnosed(error: object) -> Card:
     if error is None:
         return _of_last(last_error(), last_warning())
-    if issubclass(type(error), str):
-        return _of_text(str.__getitem__(error, slice(10_000)))
+    if isinstance(error, str):
+        return _of_text(error[:10_000])
     if not is_error(error):
         return _nothing(SAID["odd"].format(describe(error)))
     read_timed(error)
@@ -190,8 +189,8 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
     for member in family(error):
         text = text_of(member)
         symptom = book().find(types_of(member), text)
-        near = member if learners_lines(traceback_of(member)) else error
-        facts = Facts(text, traceback_of(near), is_past)
+        near = member if learners_lines(member.__traceback__) else error
+        facts = Facts(text, near.__traceback__, is_past)
         lines = _finding(facts, watch)
         if not symptom and not lines:
             continue
@@ -206,7 +205,7 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         page = [note, *_page(symptom, clue(text), [origin, *seen, more])]
         first = [note, *seen[:1], _briefly(symptom), *seen[1:2], *_advice(symptom), more]
         return _of_head(head, page, first)
-    seen = scene(Facts("", traceback_of(error), is_past)) or _no_scene(error)
+    seen = scene(Facts("", error.__traceback__, is_past)) or _no_scene(error)
     said = SAID["interrupted"] if isinstance(error, KeyboardInterrupt) else unknown()
     return _of_head(error, [note, said, *seen])
 
@@ -265,13 +264,13 @@ def _lines_of(finding: Finding | None, facts: Facts | None = None) -> list[str]:
 
 def _no_scene(error: BaseException) -> list[str]:
     """Say why no line is shown; nothing of a warning, which has none."""
-    if issubclass(type(error), Warning):
+    if isinstance(error, Warning):
         return []
-    return ["", SAID["no_traceback"] if traceback_of(error) is None else SAID["no_line"]]
+    return ["", SAID["no_traceback"] if error.__traceback__ is None else SAID["no_line"]]
 
 
 def _of_head(error: BaseException, lines: list[str], first: Sequence[str] = ()) -> Card:
-    look = "partly" if issubclass(type(error), Warning) else "wrong"
+    look = "partly" if isinstance(error, Warning) else "wrong"
     sentence = first_sentence(text_of(error))
     return _card(look, types_of(error)[0], sentence, [_head(error), *lines], first)
 

@@ -38,7 +38,7 @@ def cell_of(error: BaseException) -> int | None:
     that failed before others; None where it came from no cell, as from a `__repr__`.
     """
     failed = failures() or set()
-    for frame in frames_of(traceback_of(error)):
+    for frame in frames_of(error.__traceback__):
         if is_users(frame.f_code.co_filename) and frame.f_code.co_name != "<module>":
             return None
         same = cells_with(lines_of(frame.f_code.co_filename), cells_of(frame))
@@ -65,7 +65,7 @@ def cells_ran_since(error: BaseException) -> bool | None:
 
 def read_timed(error: BaseException) -> None:
     """Let Python read the lines of a cell that `%%time` ran: it compiles them without their text."""
-    files = [frame.f_code.co_filename for frame in frames_of(traceback_of(error))]
+    files = [frame.f_code.co_filename for frame in frames_of(error.__traceback__)]
     cell = next((name for name in files if is_users(name) and name not in TIMED), "")
     magic = MAGIC.match("".join(lines_of(cell)).strip())
     for name in TIMED.intersection(files):
@@ -75,8 +75,7 @@ def read_timed(error: BaseException) -> None:
 
 
 def is_error(thing: object) -> bool:
-    """Say whether `thing` is an exception, from its real type alone."""
-    return issubclass(type(thing), BaseException)
+    return isinstance(thing, BaseException)
 
 
 def family(error: BaseException) -> Iterator[BaseException]:
@@ -89,25 +88,21 @@ def family(error: BaseException) -> Iterator[BaseException]:
             continue
         seen.append(member)
         yield member
-        near = (*inside(member), _read(member, "__cause__"), _context(member))
+        near = (*inside(member), member.__cause__, _context(member))
         waiting += filter(is_error, near)
 
 
 def inside(error: BaseException) -> tuple[BaseException, ...]:
-    if not issubclass(type(error), BaseExceptionGroup):
+    if not isinstance(error, BaseExceptionGroup):
         return ()
-    return BaseExceptionGroup.__dict__["exceptions"].__get__(error)[:MOST]
+    return error.exceptions[:MOST]
 
 
 def _context(error: BaseException) -> object:
     """Return what an error was raised from; one of ours stands for torch's, which it leaves out."""
-    if _read(error, "__suppress_context__") and not is_plain_words(error):
+    if error.__suppress_context__ and not is_plain_words(error):
         return None
-    return _read(error, "__context__")
-
-
-def _read(error: BaseException, name: str) -> object:
-    return BaseException.__dict__[name].__get__(error)
+    return error.__context__
 
 
 def frames_of(traceback: TracebackType | None) -> Iterator[FrameType]:
@@ -135,15 +130,11 @@ def column_of(traceback: TracebackType) -> int | None:
     return next(positions, (None,) * 4)[2]
 
 
-def traceback_of(error: BaseException) -> TracebackType | None:
-    return _read(error, "__traceback__")
-
-
 def text_of(error: BaseException) -> str:
-    """Return the words that an exception was made with, cut where they are endless."""
-    return str.__getitem__(message_of(error), slice(LONGEST))
+    """Return the words of an exception, cut where they are endless."""
+    return message_of(error)[:LONGEST]
 
 
 def types_of(error: BaseException) -> tuple[str, ...]:
     """Return the names of an exception's class and of the classes above it."""
-    return tuple(kind.__name__ for kind in type.__dict__["__mro__"].__get__(type(error)))
+    return tuple(kind.__name__ for kind in type(error).__mro__)

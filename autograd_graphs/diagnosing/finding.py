@@ -63,7 +63,7 @@ def _found(asked: object) -> Found:
         asked = f"{types_of(asked)[0]}: {text_of(asked)}"
     if asked is None:
         return Found(f"find looks up a word or a message in the glossary: {EXAMPLES}.")
-    if not issubclass(type(asked), str):
+    if not isinstance(asked, str):
         return Found(f"find was given {describe(asked)}. Give it text in quotes, {EXAMPLES}.")
     text, cut = _last(asked)
     if not LETTER.search(text):
@@ -78,10 +78,10 @@ def _found(asked: object) -> Found:
 
 def _last(asked: str) -> tuple[str, str]:
     """Return the end of a text, where a traceback says what was raised, and what to say of the rest."""
-    length, cut = str.__len__(asked), ""
+    length, cut = len(asked), ""
     if length > LONGEST:
         cut = f"The text has {length:,} characters. I looked at the last {LONGEST:,}. "
-    return str.__getitem__(asked, slice(max(0, length - LONGEST), length)), cut
+    return asked[-LONGEST:], cut
 
 
 def _said(text: str, entries: tuple[Entry, ...]) -> str:

@@ -9,10 +9,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.diagnosing.dataflow import Event, placed
-from autograd_graphs.diagnosing.detectors import (
-    lines_that_freed,
-    walked,
-)
+from autograd_graphs.diagnosing.detectors import lines_that_freed, walked
 from autograd_graphs.diagnosing.earlier_lines import Line, Past
 from autograd_graphs.diagnosing.facts import (
     Facts,
@@ -22,15 +19,8 @@ from autograd_graphs.diagnosing.facts import (
     in_sources,
     made_line,
 )
-from autograd_graphs.diagnosing.graph_nodes import (
-    is_freed,
-    is_held,
-    node_of,
-    walk_from,
-)
-from autograd_graphs.diagnosing.syntax import (
-    dotted,
-)
+from autograd_graphs.diagnosing.graph_nodes import is_freed, is_held, node_of, walk_from
+from autograd_graphs.diagnosing.syntax import dotted
 
 
 def freed(facts: Facts, _: Any) -> Finding | None:

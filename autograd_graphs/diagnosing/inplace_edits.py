@@ -12,27 +12,13 @@ import torch
 from autograd_graphs.answer_card import code, listed
 from autograd_graphs.diagnosing.catalogue import FINDINGS
 from autograd_graphs.diagnosing.dataflow import Event
-from autograd_graphs.diagnosing.detectors import (
-    editors,
-    memory_in,
-    spoilt_by,
-)
+from autograd_graphs.diagnosing.detectors import editors, memory_in, spoilt_by
 from autograd_graphs.diagnosing.earlier_lines import Line, Past
-from autograd_graphs.diagnosing.facts import (
-    Facts,
-    Finding,
-    calls_of,
-    finding,
-    quoted,
-    texts_of,
-)
+from autograd_graphs.diagnosing.facts import Facts, Finding, calls_of, finding, quoted, texts_of
 from autograd_graphs.diagnosing.freed_graphs import carried_state
 from autograd_graphs.diagnosing.graph_nodes import read_flag
 from autograd_graphs.diagnosing.nans import first_name
-from autograd_graphs.diagnosing.syntax import (
-    dotted,
-    set_by,
-)
+from autograd_graphs.diagnosing.syntax import dotted, set_by
 from autograd_graphs.looking.tensors import read
 from autograd_graphs.text import visible
 

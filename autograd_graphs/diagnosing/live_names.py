@@ -38,7 +38,7 @@ def attribute(thing: Any, name: str) -> Any:
     if thing is None or torch.is_tensor(thing):
         return None
     try:
-        inside = object.__getattribute__(thing, "__dict__")
+        inside = vars(thing)
     except Exception:
         return None
     if name in inside and not isinstance(thing, type):
@@ -52,7 +52,7 @@ def attribute(thing: Any, name: str) -> Any:
 def of_class(thing: Any, name: str) -> Any:
     """Return what a class, or that of an object, has under a name; a method bound to the object."""
     kind = thing if isinstance(thing, type) else type(thing)
-    for base in type.__dict__["__mro__"].__get__(kind):
+    for base in kind.__mro__:
         if name in base.__dict__:
             member = base.__dict__[name]
             if isinstance(member, (staticmethod, classmethod)):

@@ -24,13 +24,7 @@ from autograd_graphs.diagnosing.facts import (
     texts_of,
 )
 from autograd_graphs.diagnosing.graph_nodes import read_flag
-from autograd_graphs.diagnosing.syntax import (
-    called,
-    calls_in,
-    head,
-    names_in,
-    started_from,
-)
+from autograd_graphs.diagnosing.syntax import called, calls_in, head, names_in, started_from
 from autograd_graphs.looking.tensors import read
 from autograd_graphs.looking.variable_names import parameters
 

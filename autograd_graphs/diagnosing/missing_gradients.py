@@ -9,27 +9,12 @@ import torch
 
 from autograd_graphs.answer_card import code
 from autograd_graphs.diagnosing.catalogue import SAID
-from autograd_graphs.diagnosing.facts import (
-    Facts,
-    Finding,
-    aside,
-    finding,
-    made_line,
-    quoted,
-)
+from autograd_graphs.diagnosing.facts import Facts, Finding, aside, finding, made_line, quoted
 from autograd_graphs.diagnosing.freed_graphs import ids_behind, results
-from autograd_graphs.diagnosing.graph_nodes import (
-    leaves_of,
-    nodes_of,
-    read_flag,
-)
+from autograd_graphs.diagnosing.graph_nodes import leaves_of, nodes_of, read_flag
 from autograd_graphs.diagnosing.message_clues import tuple_of
 from autograd_graphs.diagnosing.own_functions import own_functions
-from autograd_graphs.diagnosing.syntax import (
-    head,
-    names_in,
-    started_from,
-)
+from autograd_graphs.diagnosing.syntax import head, names_in, started_from
 from autograd_graphs.looking.tensors import may_be_stale, read, shape_of
 from autograd_graphs.looking.variable_names import parameters
 

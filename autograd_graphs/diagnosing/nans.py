@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,15 +12,8 @@ import torch
 from autograd_graphs.answer_card import code
 from autograd_graphs.diagnosing.catalogue import DANGERS
 from autograd_graphs.diagnosing.dataflow import Event
-from autograd_graphs.diagnosing.facts import (
-    Facts,
-    Finding,
-    finding,
-)
-from autograd_graphs.diagnosing.graph_nodes import (
-    kind_of,
-    pairs_in,
-)
+from autograd_graphs.diagnosing.facts import Facts, Finding, finding
+from autograd_graphs.diagnosing.graph_nodes import kind_of, pairs_in
 from autograd_graphs.looking.nodes import ran_as
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
@@ -47,6 +41,21 @@ def is_number(thing: Any) -> bool:
     if not torch.is_tensor(thing) or not read(thing, "dtype").is_floating_point:
         return False
     return is_plain(thing) and not thing.is_meta
+
+
+def are_finite(tensors: list[torch.Tensor]) -> bool:
+    """Say whether all numbers of tensors are finite; of kinds that nobody can read they are."""
+    try:
+        if all(math.isfinite(float(tensor.sum())) for tensor in tensors):
+            return True
+        for tensor in tensors:
+            if tensor.is_sparse:
+                tensor = tensor.coalesce().values()
+            if not tensor.isfinite().all():  # a sum may overflow
+                return False
+    except (RuntimeError, TypeError):
+        return True
+    return True
 
 
 def has_nan(thing: Any) -> bool:

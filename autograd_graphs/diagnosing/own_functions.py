@@ -8,17 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograd_graphs.data import counted
-from autograd_graphs.diagnosing.facts import (
-    Facts,
-    Finding,
-    finding,
-    in_sources,
-    quoted,
-)
+from autograd_graphs.diagnosing.facts import Facts, Finding, finding, in_sources, quoted
 from autograd_graphs.diagnosing.message_clues import tuple_of
-from autograd_graphs.diagnosing.syntax import (
-    nodes_in,
-)
+from autograd_graphs.diagnosing.syntax import nodes_in
 from autograd_graphs.looking.nodes import is_custom
 
 _FUNCTION = re.compile(r"[Ff]unction (\w+)Backward")

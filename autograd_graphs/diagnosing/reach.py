@@ -34,9 +34,7 @@ def reached(spaces: Iterable[dict[str, Any]]) -> Iterator[tuple[str, torch.Tenso
 def parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
     """Yield what a container or an object holds, each with its name."""
     if isinstance(thing, (dict, list, tuple)):
-        pairs = (
-            dict.items(thing) if isinstance(thing, dict) else enumerate(list(thing)[:MOST_ENTRIES])
-        )
+        pairs = thing.items() if isinstance(thing, dict) else enumerate(list(thing)[:MOST_ENTRIES])
         for key, entry in list(pairs)[:MOST_ENTRIES]:
             if type(key) in (str, int):
                 yield f"{name}[{key!r}]", entry
@@ -66,7 +64,7 @@ def inside(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
 
 def attributes(thing: Any) -> list[tuple[str, Any]]:
     try:
-        stored = object.__getattribute__(thing, "__dict__")
+        stored = vars(thing)
     except Exception:
         return []
     return named(stored)[:MOST_ENTRIES] if type(stored) is dict else []
@@ -86,4 +84,4 @@ def is_plain_object(thing: Any) -> bool:
     """Say whether a thing is of a class that the learner wrote in a cell or script."""
     if isinstance(thing, type):
         return False
-    return type.__dict__["__module__"].__get__(type(thing)) == "__main__"
+    return type(thing).__module__ == "__main__"

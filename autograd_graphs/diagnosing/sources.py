@@ -103,7 +103,7 @@ def stripped(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def cells_in(space: dict[str, Any]) -> tuple[str, ...]:
-    cells = dict.get(space, "In")
+    cells = space.get("In")
     if type(cells) is list and set(map(type, cells)) <= {str}:
         return tuple(cells)
     return ()

@@ -21,13 +21,7 @@ from autograd_graphs.diagnosing.facts import (
     quoted,
 )
 from autograd_graphs.diagnosing.message_clues import tuple_of
-from autograd_graphs.diagnosing.syntax import (
-    called,
-    first_given,
-    head,
-    names_in,
-    nodes_in,
-)
+from autograd_graphs.diagnosing.syntax import called, first_given, head, names_in, nodes_in
 from autograd_graphs.looking.tensors import (
     device_name,
     dtype_name,

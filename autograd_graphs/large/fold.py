@@ -86,12 +86,11 @@ def demand_names(unfold: object) -> Sequence[str] | bool:
         return True
     if unfold is False:
         return []
-    if type(unfold) is str:
+    if isinstance(unfold, str):
         return [unfold]
-    is_list = type(unfold) is tuple or type(unfold) is list
-    if is_list and all(type(name) is str for name in unfold):
+    if isinstance(unfold, list | tuple) and all(isinstance(name, str) for name in unfold):
         return unfold
-    kind = visible(type.__dict__["__name__"].__get__(type(unfold)), LONGEST)
+    kind = visible(type(unfold).__name__, LONGEST)
     raise TypeError(
         f"unfold is {kind}. Pass the name of a part, such as 'encoder.3', several of them in a "
         "list, or True to draw every node."

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 
 from autograd_graphs.data import SavedTensor, Storage
-from autograd_graphs.looking.nodes import CUSTOM, is_custom
+from autograd_graphs.looking.nodes import is_custom
 from autograd_graphs.looking.tensors import may_be_stale, memory_of, read, shape_of, tensor_info
 from autograd_graphs.looking.torch_private import backward_elsewhere
 
@@ -145,7 +145,7 @@ def _cells_of_custom(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
 
 def _each(node: Any, get: Callable, first: int = 0, stop: int | None = None) -> list[Any]:
     """Read a custom Function's saved tensors in one call into C: no thread frees them meanwhile."""
-    raw = chain.from_iterable(map(CUSTOM._raw_saved_tensors.__get__, (node,)))
+    raw = chain.from_iterable(map(attrgetter("_raw_saved_tensors"), (node,)))
     return list(map(get, islice(raw, first, stop)))
 
 
@@ -174,7 +174,7 @@ def _edited_output(node: Any, nr: int) -> RuntimeError | None:
             if _OF_OUTPUT not in str(error):
                 return None
     try:
-        CUSTOM.saved_tensors.__get__(node)
+        attrgetter("saved_tensors")(node)
     except RuntimeError as error:
         versions = _MODIFIED.search(str(error))
         if versions and int(versions[1]) == read(cells[nr].data, "_version"):

@@ -4,7 +4,6 @@ pass over the gradients a round until one is found; changes nothing.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from types import FrameType
@@ -15,7 +14,7 @@ import torch
 from autograd_graphs.answer_card import listed
 from autograd_graphs.diagnosing.catalogue import DANGERS, Danger
 from autograd_graphs.diagnosing.graph_nodes import kind_of, met_nodes, walk_from
-from autograd_graphs.diagnosing.nans import dangerous
+from autograd_graphs.diagnosing.nans import are_finite, dangerous, has_nan
 from autograd_graphs.looking.tensors import is_plain, read
 from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.users_line import UsersLine, line_like
@@ -142,25 +141,6 @@ def summed(tensor: Any) -> float:
             return float(tensor.sum()) if is_plain(tensor) else 0.0
     except (RuntimeError, TypeError):  # of kinds that nobody can read
         return 0.0
-
-
-def are_finite(tensors: list[torch.Tensor]) -> bool:
-    """Say whether all numbers of tensors are finite; of kinds that nobody can read they are."""
-    try:
-        if all(math.isfinite(float(tensor.sum())) for tensor in tensors):
-            return True
-        for tensor in tensors:
-            if tensor.is_sparse:
-                tensor = tensor.coalesce().values()
-            if not tensor.isfinite().all():  # a sum may overflow
-                return False
-    except (RuntimeError, TypeError):
-        return True
-    return True
-
-
-def has_nan(tensor: Any) -> bool:
-    return summed(tensor) != summed(tensor) and bool(tensor.isnan().any())
 
 
 def what(tensors: Iterable[torch.Tensor]) -> str:

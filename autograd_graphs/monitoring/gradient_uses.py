@@ -27,10 +27,10 @@ class GradientUses:
         accounts = self.notes.accounts
         are_emptied = [account.before_backward() for account in accounts]
         is_used = any(account.has_new() or account.is_written() for account in accounts)
-        if any(are_emptied):
+        if any(are_emptied) and self.is_unread and not is_used:
+            self.lost[self.last] += 1
+        if any(are_emptied) or not all(account.is_untouched() for account in accounts):
             self.adding.clear()
-            if self.is_unread and not is_used:
-                self.lost[self.last] += 1
 
     def after_backward(self, way: Way, roots: list[Any]) -> None:
         self.last, self.is_unread = way, True

@@ -23,7 +23,7 @@ VERSION = 2
 SHAPES = ("rect", "circle", "path", "polygon", "text")
 STEPS = 9  # sizes of squares
 HIGH = 30  # the highest bar
-LONGEST = 600  # characters of a sentence
+LONGEST, LONGEST_NAME = 600, 120  # characters of a sentence, of a name
 NOT_A_NUMBER, INFINITE = 99, 98
 
 
@@ -66,7 +66,7 @@ class Encoder:
             "tensors": list(map(tensor, self.tensors.things)),
         }
 
-    def line_nr(self, text: str) -> int:
+    def line_number(self, text: str) -> int:
         return self.lines(shown(text))
 
     def what(self, what: What) -> str | int | None:
@@ -76,14 +76,14 @@ class Encoder:
         if moment is None:
             return 0
         record = {
-            "title": self.line_nr(moment.title),
-            "kind": moment.kind and self.line_nr(moment.kind),
-            "say": self.line_nr(moment.sentence),
-            "ask": moment.question and self.line_nr(moment.question),
+            "title": self.line_number(moment.title),
+            "kind": moment.kind and self.line_number(moment.kind),
+            "say": self.line_number(moment.sentence),
+            "ask": moment.question and self.line_number(moment.question),
             "rows": [list(map(self.cell, row)) for row in moment.rows],
             "choices": list(moment.choices),
             "formulas": [
-                [self.line_nr(name), self.line_nr(rule)] for name, rule in moment.formulas
+                [self.line_number(name), self.line_number(rule)] for name, rule in moment.formulas
             ],
             "way": moment.whole_way,
             "bars": list(map(bar, moment.bars)),
@@ -96,7 +96,7 @@ class Encoder:
 
     def cell(self, cell: Cell) -> list:
         """Return one piece of an equation: [role, what, words], and 1 where it may be asked."""
-        piece = [cell.role, self.what(cell.what), self.line_nr(cell.caption)]
+        piece = [cell.role, self.what(cell.what), self.line_number(cell.caption)]
         return [*piece, 1] if cell.is_asked else piece
 
     def scene(self, scene: Scene) -> dict:
@@ -104,8 +104,8 @@ class Encoder:
         picture = scene.picture
         data = self.drawn(picture, scene)
         data |= {
-            "turns": [turn_data(scene.turns[nr]) for nr in range(picture.drawn)],
-            "names": [visible(name, 120) for name in scene.names[: picture.drawn]],
+            "turns": list(map(turn_data, scene.turns[: picture.drawn])),
+            "names": list(map(visible_name, scene.names[: picture.drawn])),
             "keys": list(map(key, picture.keys)),
             "parent": scene.parent,
             "stopped": -1 if scene.stopped_at is None else scene.stopped_at,
@@ -196,6 +196,10 @@ def turn_data(turn: Turn) -> list:
 def shown(text: str) -> str:
     """Return a text in which nothing is hidden; its lines stay lines."""
     return "\n".join(map(visible_sentence, text.split("\n")))
+
+
+def visible_name(text: str) -> str:
+    return visible(text, LONGEST_NAME)
 
 
 def visible_sentence(text: str) -> str:

@@ -29,7 +29,7 @@ class LabEncoder(Encoder):
         data = {}
         if any(film.aside):
             data["aside"] = list(film.aside)
-        scenes = [list(map(self.mark_nr, scene.marks)) for scene in film.scenes]
+        scenes = [list(map(self.mark_number, scene.marks)) for scene in film.scenes]
         states = list(self.states(film))
         legend = []
         for role, state, words in film.legend:
@@ -56,7 +56,7 @@ class LabEncoder(Encoder):
             "lines": self.lines.things,
         }
 
-    def mark_nr(self, mark: Mark) -> int:
+    def mark_number(self, mark: Mark) -> int:
         """Return the number of a mark; equal ones share it."""
         return self.drawn((self.owners(mark.owner), tuple(self.mark(mark))))
 
@@ -65,12 +65,12 @@ class LabEncoder(Encoder):
             marks = film.scenes[state.scene].marks
             looks = {change.mark: self.look(marks[change.mark], change) for change in state.changes}
             yield [
-                self.line_nr(state.title),
-                self.line_nr(state.sentence),
+                self.line_number(state.title),
+                self.line_number(state.sentence),
                 state.scene,
                 flat(looks.items()),
                 self.owners(state.focus),
-                list(map(self.line_nr, state.text.split("\n"))),
+                list(map(self.line_number, state.text.split("\n"))),
                 list(map(self.transition, state.transitions)),
                 list(state.reached_by or ()) or 0,
                 list(state.chosen),
@@ -84,7 +84,7 @@ class LabEncoder(Encoder):
     def transition(self, transition: Transition) -> int | list[int]:
         if not transition.error:
             return transition.to
-        return [transition.to, self.line_nr(transition.error)]
+        return [transition.to, self.line_number(transition.error)]
 
 
 def action(nr: int, button: Button) -> list:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import chain
 
 from autograd_graphs.data import Gradient, Node, Program, Storage, counted, stem
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, What
@@ -130,9 +129,9 @@ class Moments:
             return ""
         if trouble.how != "made":
             return first_words(self.trace, trouble)
-        factors = [local.value for local in self.trace.steps[number].locals if local]
-        if trouble.health == "NaN" and "inf" in map(health_of, factors):
-            return "A factor here is infinite, and 0 times that is NaN."
+        for local in self.trace.steps[number].locals:
+            if trouble.health == "NaN" and local and health_of(local.value) == "inf":
+                return "A factor here is infinite, and 0 times that is NaN."
         return f"The first {trouble.health} appears here."
 
     def stopped(self) -> str:
@@ -217,7 +216,12 @@ def is_shape_asked(rows: tuple[Row, ...]) -> bool:
 
 
 def asked_in(rows: tuple[Row, ...]) -> list[What]:
-    return [cell.what for cell in chain.from_iterable(rows) if cell.is_asked]
+    asked = []
+    for row in rows:
+        for cell in row:
+            if cell.is_asked:
+                asked.append(cell.what)
+    return asked
 
 
 def choices(step: Step, rows: tuple[Row, ...]) -> tuple[str, ...]:

@@ -106,18 +106,20 @@ def boxes(contraction: Contraction, opened: Opened) -> Iterator[tuple[int, Seque
 
 
 def key(opened: Opened) -> tuple:
-    return tuple(map(where_ran, opened))
+    return tuple(map(span_of, opened))
 
 
-def where_ran(part: Part) -> tuple:
+def span_of(part: Part) -> tuple:
     """Return where a part that is open ran; leaves ran nowhere, but have a name."""
     return (part.name,) if part.start == NOWHERE else (part.start, part.stop)
 
 
 def sources(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
     """Return for each new edge the old ones that it stands for."""
-    place = {(edge.source, edge.position): nr for nr, edge in enumerate(contraction.old.edges)}
+    number_of = {}
+    for nr, edge in enumerate(contraction.old.edges):
+        number_of[edge.source, edge.position] = nr
     numbers = []
     for edges in contraction.stands:
-        numbers.append(tuple([place[edge.source, edge.position] for edge in edges]))
+        numbers.append(tuple([number_of[edge.source, edge.position] for edge in edges]))
     return tuple(numbers)

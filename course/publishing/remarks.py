@@ -23,16 +23,16 @@ MOST = 10  # formulas that are named one by one
 
 def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str]:
     """Return a sentence on each cell or formula of which something will be missed."""
+    names = places(notebook)
     formulas, waits = unread(notebook), not_run(notebook, path)
     sentences = []
     if waits:
         sentences.append(waits)
     for cell, why in formulas[:MOST]:
-        said = f"{cell}: a formula is shown as it was written: {plain(why)}."
+        said = f"{names[cell]}: a formula is shown as it was written: {plain(why)}."
         sentences.append(f"{said} Write it in other words of TeX.")
     if len(formulas) > MOST:
         sentences.append(f"{len(formulas) - MOST} more formulas are shown as they were written.")
-    names = places(notebook)
     for cell in notebook.cells:
         for lacks in not_in_file(cell, path.parent, trust):
             sentences.append(f"{names[cell.id]}: {lacks}")
@@ -71,8 +71,7 @@ def trusted(cell: NotebookNode) -> str:
 
 
 def unread(notebook: NotebookNode) -> list[tuple[str, str]]:
-    """Return (cell, formula and why) of each formula that cannot be read, outputs among them."""
-    names = places(notebook)
+    """Return (id, formula and why) of each formula that cannot be read, outputs among them."""
     macros: Macros = {}
     formulas: list[tuple[str, str]] = []
     for cell in notebook.cells:
@@ -83,7 +82,7 @@ def unread(notebook: NotebookNode) -> list[tuple[str, str]]:
             data = output.get("data", {})
             if "text/html" not in data and "text/latex" in data:
                 formula(str(data["text/latex"]), macros, here)
-        formulas += [(names[cell.id], why) for why in here]
+        formulas += [(cell.id, why) for why in here]
     return formulas
 
 

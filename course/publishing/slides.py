@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from autograd_graphs.data import Graph
 from course.publishing.walks import Turn, table
@@ -48,6 +48,9 @@ class Result:
         return table(self.turns, filled=True) if self.turns else ""
 
 
+NO_RESULT = Result("")
+
+
 @dataclass(frozen=True)
 class Opening(Slide):
     """The title of a notebook: what it is about, and a graph, else what one will be able to do."""
@@ -71,7 +74,7 @@ class Round(Slide):
     ask: str = ""
     code: str = ""
     run: str = ""
-    result: Result = field(default_factory=lambda: Result(""))
+    result: Result = NO_RESULT
     options: tuple[tuple[str, str], ...] = ()
     right: str = ""
     takeaway: str = ""
@@ -94,7 +97,7 @@ class Lab(Slide):
     lead: str = ""
     code: str = ""
     run: str = ""
-    result: Result = field(default_factory=lambda: Result(""))
+    result: Result = NO_RESULT
     cards: tuple[tuple[str, str, str], ...] = ()
     presses: tuple[str, ...] = ()
     moves: tuple[str, ...] = ()

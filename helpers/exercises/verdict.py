@@ -89,11 +89,7 @@ def judge_reading(exercise: Exercise, reading: object) -> Verdict:
     if guarded(same, reading, truth) is True:
         return Verdict("right", exercise.right, seen=reading)
     trial = _Trial(exercise, None, reading, truth, [], [], False)
-    message = (
-        _mistake(mistakes.named, trial)
-        or _message(exercise.misconceptions, trial)
-        or _mistake(mistakes.likened, trial)
-    )
+    message = _mistake(trial)
     if message:
         return Verdict("known", message, seen=reading)
     wrong = len(truth)
@@ -158,21 +154,31 @@ def _named(trial: _Trial) -> str:
     A value is first compared with the wrong values that are known; then come the slips that every
     exercise has; then what a misconception recognises by its look.
     """
+    answer, reading, truth = trial.answer, trial.reading, trial.truth
+    if trial.is_function:
+        return slips.of_a_function(answer, trial.runs, trial.own_runs) or _mistake(trial)
     ideas = trial.exercise.misconceptions
-    exact = [idea for idea in ideas if not callable(idea.when) and not trial.is_function]
-    others = [idea for idea in ideas if idea not in exact]
+    exact = [idea for idea in ideas if not callable(idea.when)]
+    others = [idea for idea in ideas if callable(idea.when)]
     return (
         _message(exact, trial)
-        or _slip(trial)
+        or slips.of_a_value(answer, reading, truth)
         or _of_quantities(trial)
-        or _mistake(mistakes.named, trial)
         or _message(others, trial)
-        or _mistake(mistakes.likened, trial)
     )
 
 
-def _mistake(search: Callable, trial: _Trial) -> str:
-    """Say which line of the reference is missing or wrong; "" where that is not known."""
+def _mistake(trial: _Trial) -> str:
+    """Say which line of the reference is wrong, what is known of an answer, or which line is missing."""
+    return (
+        _by_reference(mistakes.named, trial)
+        or _message(trial.exercise.misconceptions, trial)
+        or _by_reference(mistakes.likened, trial)
+    )
+
+
+def _by_reference(search: Callable, trial: _Trial) -> str:
+    """Say what `search` finds in the reference; "" where nothing is found."""
     exercise = trial.exercise
     if not exercise.reference or trial.reading is _UNREAD or not _has_each_case(trial):
         return ""
@@ -199,12 +205,6 @@ def _message(ideas: list[Misconception], trial: _Trial) -> str:
         if guarded(_matches, idea, trial) is True:
             return idea.message
     return ""
-
-
-def _slip(trial: _Trial) -> str:
-    if trial.is_function:
-        return slips.of_a_function(trial.answer, trial.runs, trial.own_runs)
-    return slips.of_a_value(trial.answer, trial.reading, trial.truth)
 
 
 def _matches(idea: Misconception, trial: _Trial) -> bool:

@@ -17,7 +17,7 @@ from helpers.exercises.lessons.watching import watched
 from helpers.exercises.programs import names_of
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import numbers
-from helpers.exercises.recognise import each_has, fails, like
+from helpers.exercises.recognise import each_has, fails
 from helpers.exercises.tensors import afterwards, noted, readable
 from helpers.moons import moons
 
@@ -300,21 +300,6 @@ def _traces(n: int) -> tuple:
     return tuple(made_by(code.format(n=n), "results", then=noted) for code in _TRACES)
 
 
-_LOST_AT = """
-def lost_at(results):
-    lost = None
-    for name, result in results.items():
-        has_graph = torch.is_tensor(result) and result.requires_grad
-        if has_graph:
-            lost = None
-        elif lost is None:
-            lost = name
-    return lost
-
-
-answer = lost_at
-"""
-
 LOST_AT = Exercise(
     id="00.7",
     reader=function(
@@ -325,43 +310,42 @@ LOST_AT = Exercise(
     cases=lambda random: _traces(random.randint(4, 30)),
     right="Keep it: it finds in a second the line that you would look for with `show`.",
     known={
-        "You return the first name that has no graph. A later result may have one again. Begin at"
-        " the last result, and go"
-        " back.": like(_LOST_AT.replace("            lost = None", "            pass")),
-        "You take a leaf that asks for its gradient for a lost result. Its `grad_fn` is None, yet a"
-        " graph begins there: `requires_grad` is True.": like(
-            _LOST_AT.replace("result.requires_grad", "result.grad_fn is not None")
-        ),
         "Not every result is a tensor. A number or a list has no attribute `requires_grad`, so ask"
         " first whether it is a tensor.": fails("has no attribute"),
-        "You return the last name that has a graph. The break is at the name after it.": like(
-            _LOST_AT.replace("            lost = None", "            lost = name").replace(
-                "elif lost is None", "elif False"
-            )
-        ),
     },
     hints=(
         "`torch.is_tensor(one) and one.requires_grad` is True for all results here that have a graph or begin one.",
         "Go through all results from the front, and keep one name: that of the first without a"
         " graph. When you meet one with a graph, forget that name.",
     ),
-    solution=_LOST_AT,
+    reference="""
+def lost_at(results):
+    lost = None
+    for name, result in results.items():
+        has_graph = torch.is_tensor(result) and result.requires_grad
+~       has_graph = torch.is_tensor(result) and result.grad_fn is not None  # You take a leaf that asks for its
+~           # gradient for a lost result. Its `grad_fn` is None, yet a graph begins there: `requires_grad` is True.
+        if has_graph:
+            lost = None
+~           pass  # You return the first name that has no graph. A later result may have one again. Begin at the
+~               # last result, and go back.
+        elif lost is None:
+~       else:  # You return the last name that has no graph. The break is at the first of those in a row, so keep
+~           # the name that you found first.
+            lost = name
+    return lost
+~   return next((name for name in reversed(results) if getattr(results[name], "requires_grad", False)), None)
+~       # You return the last name that has a graph. The break is at the name after it.
+~   return next((name for name in reversed(results) if not getattr(results[name], "requires_grad", False)), None)
+~       # You return the last name that has no graph. Where a later result has one again, nothing is lost. And of
+~       # several in a row, the break is at the first.
+
+
+answer = lost_at
+""",
     principle="begin at the last result. As long as what you see has no graph, go back.",
 )
 
-
-_BROKEN = """def answer(points, moon):
-    w = torch.zeros(2, 1)
-    for step in range(100):
-        guess = torch.sigmoid(points @ w)
-        loss = ((guess - moon) ** 2).mean()
-        loss.backward()
-        with torch.no_grad():
-            w -= w.grad
-        w.grad = None
-    return w
-"""
-_MENDED = _BROKEN.replace("(2, 1)", "(2, 1, requires_grad=True)")
 
 CASE = Exercise(
     id="00.4",
@@ -377,16 +361,6 @@ CASE = Exercise(
         "`w` asks for a gradient now, and torch protects it: without `torch.no_grad()` it does not"
         " let you change a leaf in place. That line was"
         " right.": fails("leaf Variable that requires grad"),
-        "Nobody empties `w.grad`, so each step uses the gradients of all steps so far. (Lesson 06.)"
-        " Leave that line in.": like(_MENDED.replace("        w.grad = None\n", "")),
-        "You return after the first step. Move the `return` out of the loop.": like(
-            _MENDED.replace("    return w", "        return w")
-        ),
-        "Your `w` is where it began. Each step has to move it by its gradient.": like(
-            "def answer(points, moon):\n    return torch.zeros(2, 1)"
-        ),
-        "You step along the gradient, which makes the loss larger. Subtract it, as the program"
-        " did.": like(_MENDED.replace("w -=", "w +=")),
         "You return a single number. Asked for is `w`, with its two.": lambda seen, _: all(
             isinstance(number, float) for number in seen
         ),
@@ -395,7 +369,23 @@ CASE = Exercise(
         "Draw `loss`: which leaf should be at its end, and is it there?",
         "`torch.zeros` takes `requires_grad=True`.",
     ),
-    solution=_MENDED,
+    reference="""
+def answer(points, moon):
+~   return torch.zeros(2, 1)  # Your `w` is where it began. Each step has to move it by its gradient.
+    w = torch.zeros(2, 1, requires_grad=True)  # it asks before anything is computed from it
+    for step in range(100):
+        guess = torch.sigmoid(points @ w)
+        loss = ((guess - moon) ** 2).mean()
+        loss.backward()
+        with torch.no_grad():
+            w -= w.grad
+~           w += w.grad  # You step along the gradient, which makes the loss larger. Subtract it, as the program did.
+        w.grad = None
+~       pass  # Nobody empties `w.grad`, so each step uses the gradients of all steps so far. (Lesson 06.) Leave that
+~           # line in.
+~       break  # You return after the first step. Move the `return` out of the loop.
+    return w
+""",
     cases=lambda random: tuple(partial(moons, random.randint(10, 50) * 2) for _ in range(2)),
 )
 
@@ -444,26 +434,24 @@ REPAIR = Exercise(  # asked by old copies of the lesson only
         " backward() was called on. Either nothing that asks for a gradient went into it, or"
         " nothing was recorded, or the graph was cut off later. Ask of each line before backward()"
         " what it made.": fails("does not require grad"),
-        "You returned the loss, which is a value. Asked for is what backward() leaves in"
-        " x.grad.": like("def answer(values): return sum(v * v for v in values)", 0),
         "Your function returns the same numbers whatever list comes in. It has to work on the list"
         " that it is given.": lambda seen, _: (
             isinstance(seen[0][0], tuple) and seen[0][0] == seen[1][0]
-        ),
-        "The numbers are right, and you worked them out by hand: autograd computed nothing while"
-        " your function ran. Mend the function that is there, so that its backward() works.": like(
-            "def answer(values): return [2 * v for v in values]", 0
         ),
     },
     hints=(
         "Read the last line of the error: which tensor does not require grad, and which one should?",
         "torch.tensor takes requires_grad=True, so x can ask before the first operation runs.",
     ),
-    solution="""
+    reference="""
 def answer(values):
-    x = torch.tensor(values, requires_grad=True)
+~   return [2 * value for value in values]  # The numbers are right, but you worked them out by hand: autograd
+~       # computed nothing while your function ran. Mend the function that is there, so that its backward() works.
+    x = torch.tensor(values, requires_grad=True)  # it asks before anything is computed from it
+~   x = values  # What comes in is a list of Python, and a list has no gradient. Make a tensor of it first.
     loss = (x ** 2).sum()
     loss.backward()
+~   return loss  # You returned the loss, which is a value. Asked for is what backward() leaves in x.grad.
     return x.grad
 """,
     principle="backward() walks what was recorded, and where no input asks for a gradient nothing"

@@ -293,6 +293,7 @@ _SOURCES = (
     "w.data -= @.grad.data\nw = Variable(Variable(@).data)\n",
     "for step in range(10):\n\tprint loss.data[0]\nexec '@'\n",
     "",
+    "@ = torch.utils.data.DataLoader(moons.data)\n",
 )
 
 

@@ -16,7 +16,7 @@ from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.programs import slope, value
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import letters
-from helpers.exercises.recognise import Like, always, fails, first_wrong, like, right_in, wrong_in
+from helpers.exercises.recognise import always, fails, first_wrong, right_in, wrong_in
 from helpers.exercises.tensors import afterwards, noted, readable
 
 _clone, _detach, _equal = torch.Tensor.clone, torch.Tensor.detach, torch.equal
@@ -139,12 +139,6 @@ COUNTS = Exercise(
         "You raised the flag on a tensor of integers, and torch refused. Between one integer and"
         " the next there is nothing for a gradient to describe. Another step has to come first, and"
         " you go on with what it returns.": fails("can require gradients"),
-        "What you return is a float tensor and could require grad, but it does not. None of these"
-        " sets the flag: a cast, a comparison, a misspelt attribute, `detach()`, a sum under"
-        " `no_grad`.": like("def answer(counts): return counts.float()", *range(4)),
-        "You return integers. Integer tensors cannot require grad, and torch won't turn them into"
-        " floats for you. A cast back to an integer dtype gives a flag"
-        " up.": like("def answer(counts): return counts", *range(4)),
         "What you return is not a tensor. Only a tensor has a flag: a list or a number of Python's"
         " has none, and the flag itself is a bool.": always("not a tensor"),
         "What you return is right, and the tensor that came in is no longer what it was. The"
@@ -157,9 +151,14 @@ COUNTS = Exercise(
         "Two things have to happen to the tensor. Which of them must come first?",
         "`counts.double()` makes a tensor of floats; a method that ends in an underscore sets the flag.",
     ),
-    solution="""
+    reference="""
 def answer(counts):
-    return counts.double().requires_grad_()  # floats, exact up to 2**53
+    numbers = counts.double()  # floats can have a gradient, and these are exact up to 2**53
+    return numbers.requires_grad_()
+~   return numbers  # What you return is a float tensor and could require grad, but it doesn't. None of these sets
+~       # the flag: a cast, a comparison, a misspelt attribute, `detach()`, a sum under `no_grad`.
+~   return counts  # You return integers. Integer tensors cannot require grad, and torch won't turn them into floats
+~       # for you. A cast back to an integer dtype gives a flag up.
 """,
     cases=_other_counts,
     principle="the flag goes up only on a tensor whose dtype can have a gradient.",
@@ -352,19 +351,6 @@ def _otherwise(model: nn.Module) -> str:
     return "as it was" if as_before is True else "its parameters have other values"
 
 
-def _freezes(what: str) -> Like:
-    """Match what leaves the flags as freezing this part of the model does."""
-    return like(f"def answer(model): {what}.requires_grad_(False)", 0, 1)
-
-
-def _freezes_each(of: str, which: str) -> Like:
-    """Match what leaves the flags as freezing those that pass a test."""
-    return like(
-        f"def answer(model):\n    for name, one in {of}:\n        if {which}: one.requires_grad_(False)",
-        *(0, 1),
-    )
-
-
 FREEZE = Exercise(
     id="02.4",
     reader=function(
@@ -382,44 +368,42 @@ FREEZE = Exercise(
             "has no attribute 'bias'",
             "'NoneType' object has no attribute 'requires_grad",
         ),
-        "`parameters()` hands out one parameter after the other and is no list. And count layers,"
-        " for they hold different numbers of"
-        " parameters.": fails("'generator' object is not subscriptable"),
         "Every flag of the model that came in is as it was before. Ask of each of your lines which"
         " parameter of this model it changes: `eval()`, for one, changes none.": lambda seen, _: (
             {case[0] for case in seen if isinstance(case, tuple)} == {()}
         ),
-        "You froze the whole model. With a plain input nothing is left that requires grad, and"
-        " `backward()` would raise.": _freezes("model"),
-        "You froze the layer that should stay free, and left the others free.": _freezes(
-            "model[-1]"
-        ),
-        "You froze the first layer alone. In a longer model there are layers between it and the"
-        " last.": _freezes("model[0]"),
-        "You froze every layer but the first. It is at the other end that one stays"
-        " free.": _freezes("model[1:]"),
-        "Two layers stayed free. A slice or a `range` already leaves out the one at which it"
-        " ends.": _freezes("model[:-2]"),
-        "You left the last two parameters free, whichever layer they belong to. A Linear without a"
-        " bias has one, and a layer that holds others may have"
-        " four.": _freezes_each("list(model.named_parameters())[:-2]", "True"),
-        "You froze what is called a weight. A bias is a parameter too, with a flag of its"
-        " own.": _freezes_each("model[:-1].named_parameters()", "'weight' in name"),
-        "You froze the Linear layers that the model holds itself. Before the last layer there may"
-        " also be a norm, or a block that holds layers of its own, and both have"
-        " parameters.": _freezes_each(
-            "model[:-1].named_children()", "isinstance(one, torch.nn.Linear)"
-        ),
-        "You froze Linear layers, and no other kind. A norm before the last layer has parameters"
-        " too.": _freezes_each("model[:-1].named_modules()", "isinstance(one, torch.nn.Linear)"),
     },
     hints=(
         "`module.requires_grad_(False)` freezes every parameter inside that module.",
         "`model[-1]` is the last layer, `model[:-1]` all the others.",
     ),
-    solution="""
+    reference="""
 def answer(model):
     model[:-1].requires_grad_(False)
+~   model.requires_grad_(False)  # You froze the whole model. With a plain input nothing is left that requires grad,
+~       # and `backward()` would raise.
+~   model[-1].requires_grad_(False)  # You froze the layer that should stay free, and left the others free.
+~   model[0].requires_grad_(False)  # You froze the first layer alone. In a longer model there are layers between it
+~       # and the last.
+~   model[1:].requires_grad_(False)  # You froze every layer but the first. It is at the other end that one stays
+~       # free.
+~   model[:-2].requires_grad_(False)  # Two layers stayed free. A slice or a `range` already leaves out the one at
+~       # which it ends.
+~   model.parameters()[:-1]  # `parameters()` hands out one parameter after the other and is no list. And count
+~       # layers, for they hold different numbers of parameters.
+~   for one in list(model.parameters())[:-2]:
+~       one.requires_grad_(False)  # You left the last two parameters free, whichever layer they belong to. A Linear
+~           # without a bias has one, and a layer that holds others may have four.
+~   for name, one in model[:-1].named_parameters():
+~       one.requires_grad_("weight" not in name)  # You froze what is called a weight. A bias is a parameter too,
+~           # with a flag of its own.
+~   for layer in model[:-1]:
+~       layer.requires_grad_(not isinstance(layer, torch.nn.Linear))  # You froze the Linear layers that the model holds
+~           # itself. Before the last layer there may also be a norm, or a block that holds layers of its own, and
+~           # both have parameters.
+~   for layer in list(model[:-1].modules())[1:]:
+~       layer.requires_grad_(not isinstance(layer, torch.nn.Linear))  # You froze Linear layers, and no other kind. A norm
+~           # before the last layer has parameters too.
 """,
     cases=_other_models,
     principle="each parameter carries a flag of its own, and a layer may hold no parameter, some,"
@@ -485,19 +469,9 @@ def _part_seen(returned: object, model: nn.Module, _: str) -> list:
     return [answered, frozen, filled, _otherwise(model)]
 
 
-_FREEZE = """
-def freeze(model, name):
-    frozen = []
-    for inner, parameter in model.get_submodule(name).named_parameters():
-        parameter.grad = None
-        if parameter.requires_grad:
-            parameter.requires_grad_(False)
-            frozen.append(f"{name}.{inner}")
-    return frozen
+def _froze_nothing(seen: tuple, right: tuple) -> bool:
+    return isinstance(seen[0], tuple) and seen[0][1] == ()
 
-
-answer = freeze
-"""
 
 PART = Exercise(
     id="02.6",
@@ -510,25 +484,37 @@ PART = Exercise(
     cases=lambda random: _parts(random.choice((2, 4, 5, 6, 8))),
     right="Keep it for the next model that you fine-tune: it tells you what it froze, or that you misspelt a name.",
     known={
+        "No parameter was frozen. Each parameter has a flag of its own: `part.requires_grad = False`"
+        " only gives a module a new attribute, and `eval()` takes no flag down.": _froze_nothing,
         "You froze `layer10` as well. Its name begins with `layer1`, but it is another"
         " part.": first_wrong(1),
-        "You named a parameter that was frozen before. The list says what this call"
-        " froze.": first_wrong(4),
         "An old `.grad` is not as it should be. A frozen parameter that has one would still be"
         " moved by an optimizer, and the other parameters need theirs.": first_wrong(5),
         "Two parts share a parameter, and `model.named_parameters()` names it only once, by the"
         " first part. Ask the part itself for its parameters.": first_wrong(6),
-        "Of a name that the model does not have, your function froze nothing, and said nothing."
-        " Nobody would notice. Raise an error.": first_wrong(8),
-        "Your names are those inside the part. Put the name of the part before them.": like(
-            _FREEZE.replace('f"{name}.{inner}"', "inner")
-        ),
     },
     hints=(
         "`model.get_submodule(name)` returns the part, also one deep inside, and raises if there is none.",
         "Go through `part.named_parameters()`. Look at the flag before you take it down, and empty `.grad`.",
     ),
-    solution=_FREEZE,
+    reference="""
+def freeze(model, name):
+    part = model.get_submodule(name)  # a name that the model doesn't have is an error
+~   part = dict(model.named_modules()).get(name, torch.nn.Module())  # Of a name that the model does not have, your
+~       # function froze nothing, and said nothing. Nobody would notice. Raise an error.
+    frozen = []
+    for inner, parameter in part.named_parameters():
+        parameter.grad = None  # an optimizer would go on to use an old gradient
+        if parameter.requires_grad:
+~       if True:  # You named a parameter that was frozen before. The list says what this call froze.
+            parameter.requires_grad_(False)
+            frozen.append(f"{name}.{inner}")
+~           frozen.append(inner)  # Your names are those inside the part. Put the name of the part before them.
+    return frozen
+
+
+answer = freeze
+""",
     principle="ask the part for its parameters. Each one has a flag and a gradient, whatever its name.",
 )
 

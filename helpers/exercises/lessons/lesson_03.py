@@ -16,7 +16,7 @@ from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import letters
-from helpers.exercises.recognise import always, fails, first_wrong, like, right_in, shows
+from helpers.exercises.recognise import always, fails, right_in, shows
 from helpers.exercises.tensors import afterwards, noted, readable
 
 _RECORDED = "Is it the result of an operation, and was that recorded?"
@@ -241,34 +241,27 @@ MIDDLE = Exercise(
         ),
         "`inner` kept its gradient, but your function returned None. `backward()` itself returns"
         " None. Return what is in `inner.grad`.": shows("not returned"),
-        "You returned ones: the gradient of a tensor by itself, with which backward begins. `inner`"
-        " comes later.": like(
-            "def answer(loss, inner):\n    loss.retain_grad()\n    loss.backward()\n    return"
-            " loss.grad"
-        ),
-        "You returned the values of `inner`. The gradient says how `loss` changes with them.": like(
-            "def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward()\n    return"
-            " inner"
-        ),
-        "You returned twice the gradient. Each backward adds to a gradient that is kept. How many"
-        " of them ran?": like(
-            "def answer(loss, inner):\n    inner.retain_grad()\n"
-            "    loss.backward(retain_graph=True)\n    loss.backward()\n    return inner.grad"
-        ),
-        "torch found no path from the output that you gave to the input that you gave."
-        " `torch.autograd.grad(outputs, inputs)` wants the output first, then the very tensor that"
-        " it was computed from.": fails("appears to not have been used in the graph"),
     },
     hints=(
         "Two calls and a return. You put such calls in order in idea 3.",
         "`inner.retain_grad()` must stand before `loss.backward()`; then `inner.grad` holds the"
         " gradient.",
     ),
-    solution="""
+    reference="""
 def answer(loss, inner):
-    inner.retain_grad()
+    inner.retain_grad()  # a non-leaf keeps its gradient only where it was asked before
     loss.backward()
+~   return torch.autograd.grad(inner, loss)[0]  # torch found no path from the output that you gave to the input
+~       # that you gave. `torch.autograd.grad(outputs, inputs)` wants the output first, then the very tensor that
+~       # it was computed from.
+~   return torch.autograd.grad(loss, inner.detach().requires_grad_())[0]  # torch found no path from `loss` to the
+~       # input that you gave. It has to be the very tensor that `loss` was computed from: `inner` itself.
+~   loss.backward(retain_graph=True); loss.backward()  # You returned twice the gradient. Each backward adds to a
+~       # gradient that is kept. How many of them ran?
     return inner.grad
+~   return torch.ones_like(loss)  # You returned ones: the gradient of a tensor with respect to itself, with which
+~       # backward begins. `inner` comes later.
+~   return inner  # You returned the values of `inner`. The gradient says how `loss` changes with them.
 """,
 )
 
@@ -362,20 +355,6 @@ def _reasons(ended: tuple, _: dict) -> list:
     return [*returned, warned, afterwards()]
 
 
-_WHY = """
-def why_no_grad(tensors):
-    reasons = {}
-    for name, tensor in tensors.items():
-        if not tensor.is_leaf and not tensor.retains_grad:
-            reasons[name] = "non-leaf"
-        elif tensor.grad is None:
-            reasons[name] = "not reached" if tensor.requires_grad else "flag down"
-    return reasons
-
-
-answer = why_no_grad
-"""
-
 REASONS = Exercise(
     id="03.7",
     reader=function(
@@ -391,23 +370,34 @@ REASONS = Exercise(
         " `is_leaf` and `retains_grad` before you look.": lambda seen, _: any(
             isinstance(case, tuple) and case[2] not in (0, None) for case in seen
         ),
-        "`if tensor.grad` asks whether the numbers in it are true. You want to know whether there"
-        " is one at all: compare with None.": fails("Boolean value of Tensor"),
-        "A non-leaf is not always without a gradient. After `retain_grad()` it keeps what arrives:"
-        " ask `retains_grad`.": first_wrong(4),
-        "A gradient of zeros is a gradient: backward did reach this leaf.": first_wrong(5),
-        "This flag was taken down after backward, and the gradient is still there. Ask for the"
-        " gradient first.": first_wrong(6),
-        "You list every tensor. The list has those without a gradient only.": like(
-            _WHY.replace("        elif tensor.grad is None:", "        else:")
-        ),
     },
     hints=(
         "Three questions in this order: is it a non-leaf that keeps nothing? Has it a gradient? Is its flag up?",
         "`tensor.retains_grad` tells whether somebody called `retain_grad()`. For a leaf, compare"
         " `tensor.grad` with None.",
     ),
-    solution=_WHY,
+    reference="""
+def why_no_grad(tensors):
+    reasons = {}
+    for name, tensor in tensors.items():
+        if not tensor.is_leaf and not tensor.retains_grad:
+~       if not tensor.is_leaf:  # A non-leaf is not always without a gradient. After `retain_grad()` it keeps what
+~           # reaches it: ask `retains_grad`.
+            reasons[name] = "non-leaf"
+        elif tensor.grad is None:
+~       elif not tensor.grad:  # `if tensor.grad` asks whether the numbers in it are true. You want to know whether
+~           # there is one at all: compare with None.
+~       elif tensor.grad is None or not tensor.grad.any():  # A gradient of zeros is a gradient: backward did reach
+~           # this leaf.
+~       elif tensor.grad is None or not tensor.requires_grad:  # This flag was taken down after backward, but the
+~           # gradient is still there. Ask for the gradient first.
+~       else:  # You list every tensor. The list has those without a gradient only.
+            reasons[name] = "not reached" if tensor.requires_grad else "flag down"
+    return reasons
+
+
+answer = why_no_grad
+""",
     principle="a gradient is missing because none was kept, because nobody asked, because no path led there,"
     " or because no backward has run since `.grad` was emptied.",
 )
@@ -444,9 +434,6 @@ CASE = Exercise(
     known={
         "What your function returned is no tensor. Only a tensor has a flag and a `.grad`: return"
         " the weight itself.": always(_NO_TENSOR),
-        "Your column is still the result of a recorded operation, so it is a non-leaf: the gradient"
-        " is for the leaf behind it. `retain_grad()` does not change that. Look at the"
-        " order.": shows("non-leaf"),
         "Your column is a leaf whose flag is down. As long as it is down, no backward fills its"
         " `.grad`.": shows("does not require grad"),
         "Your tensor is a leaf that learns, but it is not the column that was asked for: one row"
@@ -460,9 +447,13 @@ CASE = Exercise(
         " grad.",
         "Make the tensor, reshape it, and call `.requires_grad_()` at the very end.",
     ),
-    solution="""
+    reference="""
 def answer(values):
-    return torch.tensor(values).reshape(-1, 1).requires_grad_()
+    column = torch.tensor(values).reshape(-1, 1)
+~   column = torch.tensor(values, requires_grad=True).reshape(-1, 1)  # Your column is still the result of a recorded
+~       # operation, so it is a non-leaf: the gradient is for the leaf it was made from. `retain_grad()` does not
+~       # change that. Look at the order.
+    return column.requires_grad_()  # the flag goes up last, and nothing after it is recorded
 """,
 )
 

@@ -18,7 +18,7 @@ from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import limited
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import When, always, fails, first_wrong, like, wrong_in
+from helpers.exercises.recognise import When, fails, first_wrong, wrong_in
 from helpers.exercises.slips import parts
 from helpers.exercises.tensors import afterwards, noted, readable
 from helpers.moons import moons
@@ -256,39 +256,18 @@ def _line(line: str) -> str:
     return re.sub(r"(?<=\S) *\(again\)$", " (again)", line, flags=re.IGNORECASE)
 
 
-def _lines_of(outcome: object) -> tuple:
-    return outcome if isinstance(outcome, tuple) else ()
-
-
 def _without_indents(outcome: object) -> list[str]:
-    return [line.strip() for line in _lines_of(outcome)]
+    return [line.strip() for line in outcome] if isinstance(outcome, tuple) else []
 
 
 def _only_indents_differ(seen: tuple, right: tuple) -> bool:
     return list(map(_without_indents, seen)) == list(map(_without_indents, right))
 
 
-def _some_line(holds: Callable[[str], bool]) -> When:
-    return lambda seen, _: any(holds(line) for case in seen for line in _without_indents(case))
+def _says_again_otherwise(seen: tuple, right: tuple) -> bool:
+    lines = [line for case in seen for line in _without_indents(case)]
+    return any("again" in line.casefold() and not line.endswith("(again)") for line in lines)
 
-
-_NAMESAKES = 4  # the case in which two nodes are of one class
-_SOLUTION = """
-def answer(node):
-    lines, met, waiting = [], set(), [(node, "")]
-    while waiting:
-        node, indent = waiting.pop()
-        name = "None" if node is None else type(node).__name__
-        lines.append(indent + name + (" (again)" if node in met else ""))
-        if node is not None and node not in met:
-            met.add(node)
-            entries = [(child, indent + "  ") for child, number in node.next_functions]
-            waiting += reversed(entries)  # the first entry is taken next
-    return lines
-"""
-_TREE = _SOLUTION.replace(" and node not in met", "").replace(
-    '" (again)" if node in met else ""', '""'
-)
 
 WALK = Exercise(
     id="04.4",
@@ -304,55 +283,14 @@ WALK = Exercise(
         "Called twice with one node, your function does not do the same twice: something of the"
         " first call is still there in the second. Begin each call with a new set and a new list."
         " Python makes a default in the `def` line only once.": lambda seen, _: seen[1] != seen[2],
-        "What you return are no lines. Asked for is a list of texts, one for each line.": always(
-            _NO_LINES
-        ),
-        "You return one line. The lines that a deeper call makes have to reach that list,"
-        " too.": lambda seen, _: all(len(_lines_of(case)) == 1 for case in seen),
-        "You took every entry for a node. One of them is None, and you asked it for what only nodes"
-        " have.": fails("no attribute 'next_functions'", "no attribute 'name'"),
         "On a graph of four nodes your function calls itself without end. Each call has to go on to"
         " an entry of `next_functions`, and to stop where there is none.": lambda seen, _: (
             seen[0] == Failed("RecursionError")
         ),
-        "You went down one level, as the function above does. Visit what lies deeper, too.": like("""
-def answer(node):
-    names = [str(child and type(child).__name__) for child, _ in node.next_functions]
-    return [type(node).__name__] + ["  " + name for name in names]
-"""),
-        "You took the graph for a tree. A node that two paths reach is spelled out on each of them,"
-        " and in a long chain of such nodes the work would double at every step.": like(_TREE),
-        "You name the entries of the first node, and nothing else. The first line is that node"
-        " itself, and what lies deeper has lines as well.": like(
-            "def answer(node):\n    return [str(child and type(child).__name__) for child, _ in node.next_functions]"
-        ),
-        "You left out the nodes that you had met before. You need not enter them again, but each"
-        " gets a line, so that the reader sees where the path leads.": like(
-            _SOLUTION.replace("        name =", "        if node in met: continue\n        name =")
-        ),
-        "Your walk takes the last entry of each node first. The place of an entry says which input"
-        " it belongs to, so keep the order of"
-        " `next_functions`.": like(_SOLUTION.replace("reversed(entries)", "entries")),
-        "Your walk goes level by level. Then the line above no longer says what a line hangs from."
-        " Follow one path to its end before you take the next entry.": like(
-            _SOLUTION.replace("waiting.pop()", "waiting.pop(0)").replace(
-                "reversed(entries)", "entries"
-            )
-        ),
-        "You counted None as a node that you meet again. An empty entry is no node, and its line is"
-        " `None` each time.": _some_line(lambda line: line == "None (again)"),
         "The line of a node that you meet again ends in `(again)`, in parentheses, as in the"
-        " exercise.": _some_line(
-            lambda line: "again" in line.casefold() and not line.endswith("(again)")
-        ),
-        "Your lines and their order are right, and their indents are not. The first line has none,"
+        " exercise.": _says_again_otherwise,
+        "Your lines and their order are right, but their indents aren't. The first line has none,"
         " and each level has two more spaces than the one before.": _only_indents_differ,
-        "You left out the empty entries. Then nobody can see which input the others belong"
-        " to.": like(_SOLUTION.replace("next_functions]", "next_functions if child]")),
-        "You know nodes by their names. Two nodes of one class are two nodes, so compare the"
-        " objects.": lambda seen, _: (
-            {"  SinBackward0", "  SinBackward0 (again)"} <= set(_lines_of(seen[_NAMESAKES]))
-        ),
     },
     hints=(
         "An inner function `visit(node, depth)` appends one line and calls itself for each entry.",
@@ -361,20 +299,57 @@ def answer(node):
         "A walk that calls itself goes as deep as the graph. On 1,000 operations in a row Python's usual limit, 1,000"
         " calls deep, stops it with a RecursionError. A list of the nodes still to visit has no such limit.",
     ),
-    solution=_SOLUTION,
+    reference="""
+def answer(node):
+~   return list(node.next_functions)  # What you return isn't made of lines. Asked for is a list of texts, one for
+~       # each line.
+~   return [type(node).__name__] + ["  " + str(child and type(child).__name__) for child, _ in node.next_functions]
+~       # You went down one level, as the function above does. Visit what lies deeper, too.
+~   return [str(child and type(child).__name__) for child, _ in node.next_functions]  # You name the entries of
+~       # the first node, and nothing else. The first line is that node itself, and what lies deeper has lines
+~       # as well.
+    lines = []
+    met = set()
+    waiting = [(node, "")]
+    while waiting:
+        node, indent = waiting.pop(0)
+        if node is None:
+~       if False:  # You took every entry for a node. One of them is None, and you asked it for what only nodes
+~           # have.
+            lines.append(indent + "None")
+~           node.name()  # You took every entry for a node. One of them is None, and you asked it for what only
+~               # nodes have.
+~           lines.append(indent + ("None (again)" if None in met else "None")); met.add(None)  # You counted None
+~               # as a node that you meet again. An empty entry is no node, and its line is `None` each time.
+~           pass  # You left out the empty entries. Then nobody can see which input the others belong to.
+            continue
+        name = type(node).__name__
+        if node in met:
+~       if False:  # You took the graph for a tree. A node that two paths reach is spelled out on each of them,
+~           # and in a long chain of such nodes the work would double at every step.
+~       if name in [type(other).__name__ for other in met]:  # You know nodes by their names. Two nodes of one
+~           # class are two nodes, so compare the objects.
+            lines.append(f"{indent}{name} (again)")
+~           pass  # You left out the nodes that you had met before. You need not enter them again, but each gets
+~               # a line, so that the reader sees where the path leads.
+            continue
+        met.add(node)
+        lines.append(indent + name)
+        entries = [(child, indent + "  ") for child, number in node.next_functions]
+        waiting = entries + waiting  # what hangs from a node comes before what waits
+~       waiting = entries[::-1] + waiting  # Your walk takes the last entry of each node first. The place of an
+~           # entry says which input it belongs to, so keep the order of `next_functions`.
+~       waiting = waiting + entries  # Your walk goes level by level. Then the line above no longer says what a
+~           # line hangs from. Follow one path to its end before you take the next entry.
+~       waiting = entries[:1]  # You followed the first entry of each node only. Every entry has a line.
+    return lines
+~   return lines[:1]  # You return one line. The lines that a deeper call makes have to reach that list, too.
+""",
     cases=_other_nodes,
 )
 
 _LEARNED, _LOST = "fewer than 30 are wrong", "30 or more are wrong"
 _REACHED, _MISSED = "gets a gradient", "gets no gradient"
-_BROKEN = """
-def answer(model, points, moon):
-    misses = (model(points).argmax(1, keepdim=True) != moon).float().mean()
-    return misses + (model.weight**2).sum()
-"""
-_LINE = "(model(points).argmax(1, keepdim=True) != moon).float().mean()"
-_SOFT = "nn.functional.cross_entropy(model(points), moon[:, 0].long())"
-_MENDED = "from torch import nn\n" + _BROKEN.replace(_LINE, _SOFT)
 
 
 def _start(seed: int) -> tuple[nn.Linear, torch.Tensor, torch.Tensor]:
@@ -432,9 +407,6 @@ CASE = Exercise(
         "The bias still gets no gradient. Backward goes through the part that holds `model.weight`"
         " alone, and it only makes the weights small. Draw your loss: does a path lead through"
         " `model(points)`?": _all(_LOST, _REACHED, _MISSED),
-        "Your loss has no graph at all, and torch says so. That error is more honest than the"
-        " silence of the case. No path may break off between the loss and"
-        " `model(points)`.": fails("does not require grad"),
         "Backward runs, and no parameter gets a gradient. A flag on the result makes a new leaf. It"
         " does not bring back the nodes that `argmax` never left.": _all(_LOST, _MISSED, _MISSED),
         "`cross_entropy` takes the scores, and for each point the number of its moon: a flat row of"
@@ -443,15 +415,23 @@ CASE = Exercise(
         ),
         "Both parameters get a gradient, and still 30 points or more are wrong. Does your loss fall"
         " when more points are right?": _all(_LOST, _REACHED, _REACHED),
-        "You return something that is no tensor, and only a tensor knows its node. Return the loss"
-        " itself.": always("no tensor"),
     },
     hints=(
         "Draw `loss` of the first page. Which of its two parts leads on, and where to?",
         "`nn.functional.cross_entropy` takes the scores of the model and the number of each point's"
         " moon, as `moon[:, 0].long()`.",
     ),
-    solution=_MENDED,
+    reference="""
+def answer(model, points, moon):
+    scores = model(points)
+    misses = torch.nn.functional.cross_entropy(scores, moon[:, 0].long())
+~   misses = (scores.argmax(1, keepdim=True) != moon).float().mean(); return misses  # Your loss has no graph at
+~       # all, and torch says so. That error is more honest than the silence of the case. No path may break off
+~       # between the loss and `model(points)`.
+    return misses + (model.weight**2).sum()
+~   return misses.item()  # You return something that is no tensor, and only a tensor knows its node. Return the
+~       # loss itself.
+""",
     cases=lambda random: tuple(partial(_start, seed) for seed in random.sample(range(3, 40), 2)),
 )
 
@@ -470,6 +450,7 @@ _LOSSES = (
     _MLP + "loss = torch.tensor(model(x).sum().item())",
     _MLP + "h = model(x).half().sum()\nfor _ in range(40): h = h + h / @\nloss = h",
     "model = nn.Linear(2, @)\nh = model(torch.ones(1, 2)).sum()\nfor _ in range(3_000): h = h + 1\nloss = h",
+    _MLP + "loss = (model(x) * 0).sum()",  # a gradient of zeros is one, too
 )
 
 

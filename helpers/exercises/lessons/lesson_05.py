@@ -241,7 +241,6 @@ def answer(v, a, b):
 ~       # node, so it stands in both.
 ~   return 1 / b, -v * a / b**2  # Only your second gradient is multiplied by what arrives. `v` arrives at the
 ~       # node, so it stands in both.
-~   return v * b, v * a  # That is what the node of a product does: each factor gets the other one.
 ~   return -v * a / b**2, v / b  # You returned the pair in the other order. The order is that of the
 ~       # inputs: first for `a`.
 ~   return b / a, -b * v / a**2  # Your formulas would be right with the arguments in another order. They
@@ -336,18 +335,13 @@ def answer(f, x):
 ~       # backward begins at.
     rows = []
     for v in torch.eye(len(y)):  # each element of the output has a row
-~   for v in torch.eye(y):  # `torch.eye` wants a size, the number of its rows, and not a tensor.
 ~   for v in torch.ones(1, len(y)):  # You went back once, with ones: that adds all the rows up. A sum cannot
 ~       # be taken apart again.
 ~   for v in torch.eye(len(x)):  # What you hand in does not have the shape of the output, and the output is
 ~       # where it arrives. A one-hot vector has as many elements as the output.
-~   for v in torch.eye(len(y))[:1]:  # Your matrix has one row, that of the output's first element. Each
-~       # element has a row.
-        (row,) = torch.autograd.grad(y, x, v, retain_graph=True)  # each backward needs what is saved
+        (row,) = torch.autograd.grad(y, x, v, retain_graph=True)  # the next backward needs the same saved tensors
 ~       (row,) = torch.autograd.grad(f, x, v)  # You used `f` itself where its result is wanted: `f` is a
 ~           # function, `f(x)` the tensor that backward begins at.
-~       (row,) = torch.autograd.grad(y, x, v)  # Your first backward freed the saved tensors that the second
-~           # one needs. Retain them, or run `f` again for each row.
 ~       (row,) = torch.autograd.grad(y, x, retain_graph=True)  # You started at an output of several elements
 ~           # without saying with what. Which vector picks out one row?
 ~       row = torch.autograd.grad(y, x, v, retain_graph=True)  # Each of your rows is still in a tuple: `grad`
@@ -357,8 +351,6 @@ def answer(f, x):
 ~       y.backward(v, retain_graph=True); row = x.grad.clone()  # Your first row is right, and each later one
 ~           # has those before it in it: `backward()` adds to `x.grad`. Use what returns the gradient, or empty
 ~           # `x.grad` in between.
-~       y.backward(v, retain_graph=True); row = x.grad  # All your rows are one tensor: you kept `x.grad`
-~           # itself, and each `backward()` added to it.
 ~       y.backward(v, retain_graph=True); row = x.grad; rows += [row]; row.zero_(); continue  # All your rows are
 ~           # zeros. If you kept `x.grad` itself and emptied it with `zero_()`, you emptied the row that you
 ~           # kept: it is the same tensor.

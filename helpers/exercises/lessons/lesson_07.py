@@ -144,11 +144,7 @@ def answer(w, inputs):
         loss.backward()  # each step has a loss of its own
         with torch.no_grad():
             w -= w.grad  # each step moves `w`, in place and under `no_grad()`
-~           pass  # Your `w` is where it started. Each step has to move it, in place and under
-~               # `torch.no_grad()`.
         w.grad = None  # a step uses its own gradient alone
-~       pass  # The history is cut, but nobody empties `w.grad`, so each step uses the gradients of all steps
-~           # so far.
         h = h.detach()  # the number goes on, and its history stays behind
 ~       h = h.clone()  # The second step still goes back into the first one, whose saved tensors are freed.
 ~           # Which name carries the history of step one into step two?
@@ -260,8 +256,6 @@ def answer(losses, w):
 ~   for number, loss in list(enumerate(losses, start=1))[-1:]:  # You return fewer gradients than there are losses.
 ~       # The list needs one for each.
         (row,) = torch.autograd.grad(loss, w, retain_graph=number < len(losses))  # the losses share a trunk, and only the last call may free it
-~       (row,) = torch.autograd.grad(loss, w)  # One of your calls freed the trunk's saved tensor, but a later
-~           # one needed it. All the losses share that trunk.
 ~       (row,) = torch.autograd.grad(w, loss)  # `torch.autograd.grad(a, b)` gives the gradient of `a` with
 ~           # respect to `b`. You gave `w` first and the loss second, but `w` was not computed from the loss.
 ~       (row,) = torch.autograd.grad(loss, w, retain_graph=True)  # The gradients are right. But the trunk

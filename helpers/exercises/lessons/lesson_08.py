@@ -16,7 +16,7 @@ from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import letters, same
 from helpers.exercises.recognise import fails, like, shows, wrong_in
-from helpers.exercises.tensors import readable
+from helpers.exercises.tensors import NO_TENSOR, NOT_A_TENSOR, readable
 
 # as they are now, whatever becomes of torch's own names for them
 _no_grad, _is_grad_enabled = torch.no_grad, torch.is_grad_enabled
@@ -191,17 +191,6 @@ def _mode(model: nn.Module, training: bool) -> str:
     return "eval() left" if training else "train() left"
 
 
-_VALIDATION = """
-def answer(model, x):
-    mode = model.training
-    model.eval()
-    with torch.no_grad():
-        y = model(x)
-    model.train(mode)
-    return y
-"""
-
-
 VALIDATE = Exercise(
     id="08.3",
     reader=function(
@@ -221,23 +210,34 @@ VALIDATE = Exercise(
         "You leave the model with other numbers. A validation only reads the parameters. And a"
         " BatchNorm moves its statistics at each call in train mode: Dropout is not the only module"
         " with two modes.": shows("numbers changed"),
-        "Grad mode is still off when your function is over, so whatever runs next is not recorded."
-        " A `with` block ends by itself.": shows("left off"),
         "Your result requires grad, so a later loss would be recorded through it. `eval()` does not"
         " reach autograd.": shows("requires grad"),
-        "Your result is an inference tensor. A later loss that multiplies it by something that"
-        " requires grad would raise. Another block records nothing either, and makes ordinary"
-        " tensors.": shows("an inference tensor"),
-        "Your result is right. But a model that was being trained goes on without its"
-        " dropout.": shows("eval() left"),
-        "Your result is right. But a model that was in eval mode before is in train mode"
-        " now.": shows("train() left"),
     },
     hints=(
         "There are two switches, one for dropout and one for autograd. Remember how you found the first one.",
         "`model.training` says the mode, and `model.train(mode)` sets it. Put the call into a `no_grad` block.",
     ),
-    solution=_VALIDATION,
+    reference="""
+def answer(model, x):
+    mode = model.training
+    model.eval()  # each module inside needs the mode of a validation
+    with torch.no_grad():  # nothing is recorded
+        y = model(x)
+~       with torch.inference_mode(): y = model(x)  # Your result is an inference tensor. A later loss that
+~           # multiplies it by something that requires grad would raise. Another block records nothing
+~           # either, but makes ordinary tensors.
+    model.train(mode)  # the model goes back into the mode in which it came
+~   pass  # Your result is right. But a model that was being trained goes on without its dropout.
+~   model.train()  # Your result is right. But a model that was in eval mode before is in train mode now.
+~   model.train(not mode)  # Your result is right, but you set the other mode at the end. The model should
+~       # be in the one in which it came.
+~   model.train(mode); torch.set_grad_enabled(False)  # Grad mode is still off when your function is over,
+~       # so whatever runs next is not recorded. A `with` block ends by itself.
+~   model.train(mode); torch.set_grad_enabled(True)  # Grad mode is on when your function is over, although
+~       # it was off in one of the cases. A `with` block sets back what was there.
+    return y
+~   return y.tolist()  # Your function doesn't return a tensor. Return what the model makes.
+""",
     cases=_other_models,
 )
 
@@ -246,20 +246,12 @@ def _learnt(returned: object, points: torch.Tensor, w: torch.Tensor) -> list[obj
     filled = readable(w.grad)
     after = ["learns" if w.requires_grad else "frozen", filled]
     if not isinstance(returned, torch.Tensor):
-        return ["no tensor", "no graph", *after]
+        return [NOT_A_TENSOR, "no graph", *after]
     try:
         (gradient,) = _grad(returned, w, allow_unused=True)
     except RuntimeError:
         gradient = "no graph"
     return [readable(returned), readable(gradient), *after]
-
-
-_BROKEN = """
-def answer(points, w):
-    guess = torch.sigmoid(points @ w)
-    target = torch.sigmoid(3 * points @ w)
-    return ((guess - target) ** 2).mean()
-"""
 
 
 def _guesses(points: list, w: list) -> Callable:
@@ -289,25 +281,33 @@ CASE = Exercise(
     right="The guess learns, and the target stays where it is. In the case the classifier gets surer now: 76 points are right, and not 56.",
     principle="`detach()` keeps the number, so the loss stays the same. What it cuts off gets no gradient.",
     known={
-        "The loss is right, but your target still learns: this gradient comes through the target as"
-        " well.": like(_BROKEN),
-        "You cut off the guess. Now the target learns and the guess stays, so they meet at 0.5 all"
-        " the same.": like(_BROKEN.replace("guess - target", "guess.detach() - target")),
         "You took down the flag of `w`. It has to learn in the next step, too.": shows("frozen"),
         "Your function fills `w.grad`. It only has to return the loss. The loop of the case calls"
-        " `backward()`.": lambda seen, _: any(
-            isinstance(case, tuple) and case[3] is not None for case in seen
-        ),
+        " `backward()`.": wrong_in(3),
+        NO_TENSOR: shows(NOT_A_TENSOR),
         "Your loss is another number than that of `broken`. Cutting off a target changes no"
         " number.": wrong_in(0),
-        "Nothing leads from your loss back to `w`. Cut off the target alone: the guess needs its"
-        " history.": shows("no graph"),
     },
     hints=(
         "Two paths lead from the loss to `w`. Which of them should backward not take?",
         "Keep the number in `target`, and leave its history behind.",
     ),
-    solution=_BROKEN.replace("guess - target", "guess - target.detach()"),
+    reference="""
+def answer(points, w):
+    guess = torch.sigmoid(points @ w)
+    target = torch.sigmoid(3 * points @ w).detach()  # the target stays where it is
+~   target = torch.sigmoid(3 * points @ w)  # The loss is right, but your target still learns: this gradient
+~       # comes through the target as well.
+~   target = torch.sigmoid(3 * points @ w); guess = guess.detach()  # You cut off the guess. Now the target
+~       # learns and the guess stays, so they meet at 0.5 all the same.
+~   with torch.inference_mode(): target = torch.sigmoid(3 * points @ w)
+~   return torch.nn.functional.mse_loss(guess, target)  # Autograd can't save a tensor that was made in
+~       # `inference_mode()`. Cut the target off in a way that makes an ordinary tensor.
+    return ((guess - target) ** 2).mean()
+~   return (guess - target) ** 2  # You return one number for each point. The loss is their mean.
+~   return ((guess - target) ** 2).mean().detach()  # Nothing leads from your loss back to `w`. Cut off the
+~       # target alone: the guess needs its history.
+""",
 )
 
 _CUT = {  # how `k` is made: what it would be if nothing were cut off
@@ -466,7 +466,7 @@ def _pair(layers: str, new: float, old: float, decay: float, half: bool = False)
                 tensor.fill_(value)
         held = list(average.parameters())  # so that no id comes again
         average.given = _identities(average), [weight.dtype for weight in held], held
-        model.given = _numbers(model)
+        model.given = _numbers(model), model.training
         return average, model, decay
 
     return case
@@ -474,6 +474,16 @@ def _pair(layers: str, new: float, old: float, decay: float, half: bool = False)
 
 def _identities(module: nn.Module) -> list[tuple[int, int, bool]]:
     return [(id(weight), weight.data_ptr(), weight.requires_grad) for weight in module.parameters()]
+
+
+def _noting_the_mode(answer: Callable) -> Callable:
+    """Let a model know the grad mode that a function leaves."""
+
+    def run(average: nn.Module, model: nn.Module, decay: float) -> None:
+        answer(average, model, decay)
+        model.is_grad_on_after = _is_grad_enabled()
+
+    return run
 
 
 def _averaged(returned: object, average: nn.Module, model: nn.Module, decay: float) -> list[object]:
@@ -484,7 +494,8 @@ def _averaged(returned: object, average: nn.Module, model: nn.Module, decay: flo
         [readable(tensor) for tensor in weights],
         [readable(tensor) for tensor in average.buffers()],
         "the same, with their flags" if is_same else "others, or with other flags",
-        "as it was" if same(_numbers(model), model.given) else "changed",
+        "as it was" if same((_numbers(model), model.training), model.given) else "changed",
+        "on" if model.is_grad_on_after else "off",
     ]
 
 
@@ -525,7 +536,9 @@ AVERAGE = Exercise(
             "its buffers",
             "its parameters are",
             "the model afterwards",
+            "grad mode afterwards",
         ),
+        around=_noting_the_mode,
     ),
     right="That is an exponential moving average. Call it after each step, and validate with the average.",
     principle="write into the tensors of the average, once into each, and record nothing.",
@@ -538,6 +551,8 @@ AVERAGE = Exercise(
         "You changed the model. It goes on learning, and only the average follows it.": shows(
             "changed"
         ),
+        "Grad mode is still off when your function is over, so the next step is not recorded. A"
+        " `with` block ends by itself.": shows("off"),
         "You swapped the shares. `decay` is the share of what the average held before.": like(
             _MIXED.format(of_old="1 - decay", of_new="decay"), 0
         ),

@@ -15,8 +15,7 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.reading import same
-from helpers.exercises.recognise import When, fails, like, raised, shows, wrong_in
+from helpers.exercises.recognise import both, like, raised, right_in, shows, wrong_in
 from helpers.exercises.tensors import leaf, readable
 
 # Bound here: a student may have put others in their place.
@@ -196,22 +195,14 @@ def _weighed(returned: torch.Tensor, x: torch.Tensor) -> object:
     return readable(_grad((returned * weights).sum(), x)[0] / weights)
 
 
-def _any(of_case: Callable[[tuple, tuple, tuple], bool]) -> When:
-    """Match where some case is so: what is seen of it, what is right, and what `x` held before, which
-    it still holds where all is right.
-    """
-
-    def matches(seen: tuple, right: tuple) -> bool:
-        for case, wanted in zip(seen, right, strict=True):
-            if isinstance(case, tuple) and of_case(case, wanted, wanted[1]):
-                return True
-        return False
-
-    return matches
-
-
-def _other_zeros(case: tuple, right: tuple, old: tuple) -> bool:
-    return any((now == 0) != (before < 0) for before, now in zip(old, case[0], strict=True))
+def _other_zeros(seen: tuple, right: tuple) -> bool:
+    """Tell whether other elements than the negative ones became 0 in some case."""
+    for case, wanted in zip(seen, right, strict=True):
+        if not isinstance(case, tuple) or not isinstance(case[0], tuple):
+            continue
+        if [now == 0 for now in case[0]] != [now == 0 for now in wanted[0]]:
+            return True
+    return False
 
 
 def _other_values(random: Random) -> tuple:
@@ -222,8 +213,6 @@ def _other_values(random: Random) -> tuple:
     lists = *lists, [near, -near, 0.25, -0.25, far, -far], [near, mixed[0]]
     return tuple(partial(leaf, *values) for values in lists)
 
-
-_COPY = "def answer(x):\n    y = x.clone()\n    "
 
 MASKED = Exercise(
     id="09.3",
@@ -236,31 +225,39 @@ MASKED = Exercise(
     principle="an edit that is recorded changes the gradient with the values, and a leaf that"
     " requires grad takes no such edit.",
     known={
-        "Your function edits the leaf itself, or a view of it, and torch refuses that line. Make a"
-        " tensor that may be edited first.": fails("is being used in an in-place operation"),
         "Your function changed the values of `x`. `no_grad`, `detach()`, `.data` and NumPy get you"
         " past the error. None of them makes a copy.": wrong_in(1),
-        "Your function hands `x` itself back, with the values that it came with. Return the tensor"
-        " that you edited.": shows(_ITSELF),
-        "What your function returns is not one tensor. `backward()` needs one, of the shape of `x`:"
-        " edit a copy of `x`, and return that.": shows(_OTHER),
-        "What your function returns has another shape than `x`. The negative elements stay in their"
-        " places, as 0.": _any(lambda case, right, old: len(case[0]) != len(old)),
         "No gradient reaches `x` from what you return. Make the copy in a way that is recorded, and"
         " leave the flag of `x` up.": shows("none"),
         "Not exactly the negative elements became 0. Print what your function returns for some that"
-        " are close to 0 and some that are far from it, on both sides.": _any(_other_zeros),
-        "The values are right and the gradient is not, and nothing warned you. Was the line"
+        " are close to 0 and some that are far from it, on both sides.": _other_zeros,
+        "The values are right but the gradient is not, and nothing warned you. Was the line"
         " recorded that made elements 0? To them no gradient belongs, and to the others all of it,"
-        " unchanged.": _any(
-            lambda case, right, old: same(case[0], right[0]) and not same(case[2], right[2])
-        ),
+        " unchanged.": both(right_in(0), wrong_in(2)),
     },
     hints=(
         "A copy that stays in the graph may be edited. Which of `detach()`, `.data` and `clone()` makes one?",
         "Begin with `y = x.clone()`. Then write into `y`, outside of any `no_grad()`, and return it.",
     ),
-    solution=_COPY + "y[y < 0] = 0.0\n    return y",
+    reference="""
+def answer(x):
+    y = x.clone()  # a copy may be edited, and this one stays in the graph
+~   y = x  # Your function edits the leaf itself, or a view of it, and torch refuses that line. Make a
+~       # tensor that may be edited first.
+~   y = x.view(-1)  # Your function edits the leaf itself, or a view of it, and torch refuses that line.
+~       # Make a tensor that may be edited first.
+    y[y < 0] = 0.0
+    return y
+~   return x  # Your function hands `x` itself back, with the values that it came with. Return the tensor
+~       # that you edited.
+~   return y.tolist()  # What your function returns is not one tensor. `backward()` needs one, of the shape
+~       # of `x`: edit a copy of `x`, and return that.
+~   return y.sum()  # You return a sum. Return the tensor itself, of the shape of `x`.
+~   return y[x >= 0]  # What your function returns has another shape than `x`. The negative elements stay in
+~       # their places, as 0.
+~   return y[None]  # What your function returns has another shape than `x`. The negative elements stay in
+~       # their places, as 0.
+""",
     cases=_other_values,
 )
 
@@ -299,8 +296,6 @@ def _switches(returned: object, model: nn.Sequential) -> list[object]:
     return [switches, backward, "train()" if model.training else "eval()"]
 
 
-_LOOP = "def answer(model):\n    for layer in model:\n        "
-
 CASE = Exercise(
     id="09.5",
     reader=function(
@@ -312,10 +307,6 @@ CASE = Exercise(
     known={
         "You put the model into eval mode. That switches the dropout off, and the case wants to"
         " train. Only change `inplace`.": shows("eval()"),
-        "Backward runs now, but you switched off every edit in place. Some of them do no harm, and"
-        " save memory. What has the layer before saved?": like(
-            _LOOP + 'if hasattr(layer, "inplace"):\n            layer.inplace = False'
-        ),
         "The model of the case is right now, and another one is not. Go through the layers of"
         " whatever model comes, and look at each one with the one before it.": lambda seen, right: (
             raised(seen, "out of range", "IndexError") or seen[0] == right[0]
@@ -330,13 +321,15 @@ CASE = Exercise(
         "The nodes of `nn.ReLU`, `nn.Tanh` and `nn.Sigmoid` save their results. Go through pairs of"
         " neighbours: `zip(model, model[1:])`.",
     ),
-    solution="""
+    reference="""
 from torch import nn
 
 
 def answer(model):
     for before, layer in zip(model, model[1:]):
         if isinstance(before, (nn.ReLU, nn.Tanh, nn.Sigmoid)) and hasattr(layer, "inplace"):
+~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every edit in place. Some of
+~           # them do no harm, and save memory. What has the layer before saved?
             layer.inplace = False
 """,
     cases=_other_models,
@@ -429,7 +422,9 @@ def _tensors(model: nn.Module) -> list[torch.Tensor]:
 
 
 def _writes(factor: int) -> tuple:
-    """Return cases: a counted write, an uncounted one, buffers, another tensor, a NaN, a layer used twice, none."""
+    """Return cases: a counted write, an uncounted one, buffers, another tensor, a NaN, a layer used twice,
+    two numbers that change places, none.
+    """
     layer = "model = nn.Linear(2, 1)\nnn.init.ones_(model.weight)\n"
     twice = "one = nn.Linear(1, 1)\nmodel = nn.Sequential(one, nn.Tanh(), one)\n"
     codes = (
@@ -441,6 +436,8 @@ def _writes(factor: int) -> tuple:
         layer.replace("ones_(model.weight)", "constant_(model.weight, float('nan'))")
         + f"run = lambda: model(torch.ones({factor}, 2))",
         twice + f"run = lambda: one.weight.data.add_({factor}.0)",
+        f"model = nn.PReLU(2)\nmodel.weight.data = torch.tensor([1.0, {factor}.0])\n"
+        "run = lambda: model.weight.data.copy_(model.weight.flip(0))",
         "model = nn.Sequential()\nrun = lambda: None",
     )
     return tuple(made_by(code, "run", "model", then=_watched) for code in codes)

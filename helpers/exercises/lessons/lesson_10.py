@@ -8,14 +8,13 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.guard import Failed
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import as_tuple
-from helpers.exercises.recognise import When, both, fails, like, raised, shows, wherever_it_ran
+from helpers.exercises.recognise import fails, shows, wherever_it_ran
 from helpers.exercises.tensors import readable, tensors_in
 from helpers.moons import moons
 
@@ -99,14 +98,6 @@ _PLACES = (
 )
 
 
-def _fails_at(number: int, other: int) -> When:
-    """Match a function that raises in one case and gives a leaf in another."""
-    return lambda seen, _: isinstance(seen[number], Failed) and "a leaf" in as_tuple(seen[other])
-
-
-_MAKE = "def answer(values, place):\n    w = torch.tensor(values"
-
-
 def _other_places(random: Random) -> tuple:
     cases = []
     for _, place in _PLACES:
@@ -127,29 +118,9 @@ LEAF = Exercise(
     right="You moved first and asked for the gradient last. A move before the flag is not recorded.",
     principle="if something has to move, a recorded `.to()` gives a result, and the leaf stays behind.",
     known={
-        "You return something that is not a tensor. Return the leaf itself.": wherever_it_ran(
-            _NO_TENSOR
-        ),
-        "On the CPU your tensor is a leaf, because nothing had to move there. Elsewhere it is a"
-        " result. It required grad before you moved it, so the move was recorded.": both(
-            wherever_it_ran("a leaf", cases=slice(1)),
-            wherever_it_ran("a result", cases=slice(1, None)),
-        ),
         "Your tensor does not require grad. Who asks for its gradient, and when?": wherever_it_ran(
             "plain"
         ),
-        "Your leaf stayed on the CPU as float32. A tensor's `.to()` returns another tensor: what"
-        " happened to that one?": wherever_it_ran("a leaf", "cpu", "torch.float32"),
-        "You go to a GPU whatever `place` says. Your function is told where to"
-        " go.": lambda seen, right: (
-            raised(seen[:1], "CUDA", "NVIDIA") or wherever_it_ran("cuda")(seen, right)
-        ),
-        "You can go to a device, and a dtype raises. `place` may be either. What takes"
-        " both?": _fails_at(1, 0),
-        "You can take a dtype, and the device `cpu` raises. `place` may be either. What takes"
-        " both?": _fails_at(0, 1),
-        "Through `.data` you can change the dtype, but you can't get to `meta`. You need not put the"
-        " moved tensor back into the old one.": fails("incompatible tensor type"),
         "You return a leaf that requires grad. Is it at `place`, and does it hold"
         " `values`?": wherever_it_ran("a leaf", "requires grad"),
     },
@@ -157,7 +128,25 @@ LEAF = Exercise(
         "You do three things: make a tensor, ask for its gradient, move it. Which order is not recorded?",
         "`torch.tensor(values).to(place)` first, `.requires_grad_()` last.",
     ),
-    solution=f"{_MAKE}).to(place)\n    return w.requires_grad_()\n",
+    reference="""
+def answer(values, place):
+    w = torch.tensor(values).to(place)
+~   w = torch.tensor(values, requires_grad=True).to(place)  # On the CPU your tensor is a leaf, because
+~       # nothing had to move there. Elsewhere it is a result. It required grad before you moved it, so
+~       # the move was recorded.
+~   w = torch.tensor(values)  # Your leaf stayed on the CPU as float32. A tensor's `.to()` returns another
+~       # tensor: what happened to that one?
+~   w = torch.tensor(values, device=place)  # You can go to a device, but a dtype raises. `place` may be
+~       # either. What takes both?
+~   w = torch.tensor(values, dtype=place)  # You can take a dtype, but the device `cpu` raises. `place` may
+~       # be either. What takes both?
+~   w = torch.tensor(values); w.data = w.data.to(place)  # Through `.data` you can change the dtype, but you
+~       # can't get to `meta`. You need not put the moved tensor back into the old one.
+~   w = torch.tensor(values).cuda()  # You go to a GPU whatever `place` says. Your function is told where to
+~       # go.
+    return w.requires_grad_()  # the leaf asks for its gradient after the move
+~   return w.requires_grad_().is_leaf  # You return something that is not a tensor. Return the leaf itself.
+""",
 )
 
 
@@ -193,29 +182,6 @@ def _trained(returned: object, model: nn.Module, points: object, moon: object) -
         return [places, returned.device.type, number, sums]
 
 
-_LOOP = """def answer(model, points, moon):
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
-    for step in range(3):
-        optimizer.zero_grad()
-        guess = model(points)
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(guess, moon)
-        loss.backward()
-        optimizer.step()
-    return loss
-"""
-
-
-_MOVES_DATA = """    device = next(model.parameters()).device
-    points, moon = points.to(device), moon.to(device)
-"""
-_MENDED = _LOOP.replace("    optimizer =", f"{_MOVES_DATA}    optimizer =", 1)
-_MEETS = "is not on the expected device"
-
-
-def _homes(seen: tuple) -> list[object]:
-    return [case[0] for case in seen if isinstance(case, tuple)]
-
-
 CASE = Exercise(
     id="10.5",
     cases=_other_counts,
@@ -227,29 +193,35 @@ CASE = Exercise(
     right="You asked the model where it lives, and brought the data there. This loop runs on a GPU, too.",
     principle="the data go to where the model is, under names that the loop uses.",
     known={
-        "With the model on meta, your loop still meets a tensor on the CPU. There are two to move."
-        " Have both come along, and do their names lead to what `.to()`"
-        " returned?": lambda seen, _: raised(seen[:1], _MEETS) and not raised(seen[1:], _MEETS),
-        "You send the data to one device, whatever the model is on. Ask the model where it"
-        " is.": lambda seen, _: not raised(seen[:1], _MEETS) and raised(seen[1:], _MEETS),
-        "You asked for something to leave meta, and there are no numbers to copy. Bring the data to"
+        "You asked for something to leave meta, but there are no numbers to copy. Bring the data to"
         " the model.": fails("Cannot copy out of meta"),
-        "On meta the loss has no number that you could ask for. Return the tensor.": fails(
-            "cannot be called on meta tensors"
-        ),
         "Your model is on the CPU afterwards, and its numbers are whatever was in memory. Bring the"
-        " data to the model.": lambda seen, _: "cpu" in _homes(seen[:1]),
-        "Your model began on the CPU and is on meta now, and its numbers are lost. Leave it where"
-        " it was.": lambda seen, _: "meta" in _homes(seen[1:]),
-        "You ask for a GPU, and this machine need not have one. Ask the model where it is.": fails(
-            "CUDA", "NVIDIA"
-        ),
+        " data to the model.": lambda seen, _: as_tuple(seen[0])[0] == "cpu",
     },
     hints=(
         "Which device is `next(model.parameters())` on?",
         "`device = next(model.parameters()).device`, then `points, moon = points.to(device), moon.to(device)`.",
     ),
-    solution=_MENDED,
+    reference="""
+def answer(model, points, moon):
+    device = next(model.parameters()).device
+~   device = "meta"  # You send the data to one device, whatever the model is on. Ask the model where it is.
+~   device = "cuda"  # You ask for a GPU, but this machine need not have one. Ask the model where it is.
+~   device = "meta"; model.to(device)  # Your model began on the CPU and is on meta now, and its numbers are
+~       # lost. Leave it where it was.
+    points, moon = points.to(device), moon.to(device)
+~   points = points.to(device)  # With the model on meta, your loop still meets a tensor on the CPU. There
+~       # are two to move. Have both come along, and do their names lead to what `.to()` returned?
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    for step in range(3):
+        optimizer.zero_grad()  # nothing from an earlier step may be in the sum
+        guess = model(points)
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(guess, moon)
+        loss.backward()  # each step needs a gradient of its own
+        optimizer.step()  # the weights take a step each time
+    return loss
+~   return loss.item()  # On meta the loss has no number that you could ask for. Return the tensor.
+""",
 )
 
 _MOVES = re.compile(r"\.(?:to|double|float|half|cpu)\(")
@@ -387,7 +359,9 @@ PLACE = Exercise(
 
 
 def _batches(rows: int) -> tuple:
-    """Return cases: a tensor, a dict, nested lists, a namedtuple, a leaf, empty ones, and a batch that is there."""
+    """Return cases: a tensor, a dict, nested lists, a namedtuple, a leaf, empty ones with
+    something else, and a batch that is there.
+    """
     ones = f"torch.ones({rows})"
     named = "from collections import namedtuple\nBatch = namedtuple('Batch', 'points mask')\n"
     to_meta = "\ndevice = 'meta'"
@@ -397,7 +371,7 @@ def _batches(rows: int) -> tuple:
         f"batch = [({ones}, None), [{ones}.half(), {rows}.5, ['a', 'b']]]{to_meta}",
         f"{named}batch = Batch({ones}, {{'left': ({ones},)}}){to_meta}",
         f"batch = [torch.ones({rows}, requires_grad=True)]{to_meta}",
-        f"batch = ([], {{}}, (), None){to_meta}",
+        f"batch = ([], {{}}, (), None, b'moons'){to_meta}",
         f"batch = {{'points': [{ones}], 'mask': ({ones} > 0,)}}\ndevice = torch.device('cpu')",
     )
     return tuple(made_by(code, "batch", "device") for code in codes)
@@ -408,11 +382,12 @@ def _form(value: object, ids: set[int], depth: int = 4) -> object:
         return _in_words(value, ids)
     if not isinstance(value, (dict, list, tuple)) or not depth:
         return readable(value)
-    inside = list(dict.items(value)) if isinstance(value, dict) else list(value)
+    inside = []
     if isinstance(value, dict):
-        inside = [(readable(key), _form(part, ids, depth - 1)) for key, part in inside]
+        for key, part in dict.items(value):
+            inside.append((readable(key), _form(part, ids, depth - 1)))
     else:
-        inside = [_form(part, ids, depth - 1) for part in inside]
+        inside += [_form(part, ids, depth - 1) for part in value]
     return [type(value).__name__, *inside]
 
 
@@ -439,28 +414,6 @@ def _carried(outcome: tuple, batch: object, device: object) -> list[object]:
     return [_form(returned, ids), after]
 
 
-def _lost_its_name(seen: tuple, right: tuple) -> bool:
-    """Tell whether a namedtuple is the first batch that came back as another kind."""
-    pairs = [
-        (case[0], wanted[0]) for case, wanted in zip(seen, right, strict=True) if len(case) == 2
-    ]
-    first = next((true for form, true in pairs if form != true), [""])
-    return first[0] == "Batch"
-
-
-_CARRY = """
-def answer(batch, device):
-    if isinstance(batch, torch.Tensor):
-        return batch{detached}.to(device)
-    if isinstance(batch, dict):
-        return {{key: answer(value, device) for key, value in batch.items()}}
-    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*[answer(value, device) for value in batch])
-    if isinstance(batch, (list, tuple)):
-        return type(batch)(answer(value, device) for value in batch)
-    return batch
-"""
-
 CARRY = Exercise(
     id="10.8",
     reader=function(
@@ -476,20 +429,41 @@ CARRY = Exercise(
         " it was: build a new one.": shows("changed"),
         "Not everything in a batch is a tensor. A text, a number and None have no `.to()`: hand"
         " them back as they are.": fails("has no attribute 'to'"),
-        "A namedtuple wants its fields one by one, and not in one list:"
-        " `type(batch)(*moved)`.": fails("required positional argument"),
         "A text is made of texts, and these again, without end. Go only into dicts, lists and"
         " tuples.": fails("maximum recursion depth"),
-        "Your namedtuple came back as another kind, so `batch.points` works no more. It is a tuple"
-        " that has `_fields`.": _lost_its_name,
-        "You cut a leaf off from its graph. A recorded move keeps the flag: leave `detach()`"
-        " out.": like(_CARRY.format(detached=".detach()"), 0),
     },
     hints=(
         "Let the function call itself. Which kinds does it go into, and what does it do with anything else?",
         "Ask `isinstance` for a tensor, a dict, a tuple with `_fields`, and a list or tuple, in this order.",
     ),
-    solution=_CARRY.format(detached=""),
+    reference="""
+def answer(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+~       return batch.to("meta")  # You always move to `meta`. Your function is told where to go.
+~       return batch.detach().to(device)  # You cut a leaf off from its graph. A recorded move keeps the
+~           # flag: leave `detach()` out.
+~       return batch.clone().to(device)  # A tensor that is there already should come back itself, but you
+~           # return a copy. `.to()` makes another tensor only where something has to move.
+~       batch.to(device); return batch  # Your tensors are still where they were. `.to()` returns another
+~           # tensor: what happened to that one?
+~       return batch.to(device, torch.float32)  # You change the dtype. A tensor only moves, and whole
+~           # numbers stay whole.
+    if isinstance(batch, dict):  # a dict comes back as a dict, with each of its values moved
+        return {key: answer(value, device) for key, value in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+~   if False:  # A namedtuple wants its fields one by one, and not in one list: `type(batch)(*moved)`.
+        return type(batch)(*[answer(value, device) for value in batch])
+~       return tuple(answer(value, device) for value in batch)  # Your namedtuple came back as another kind,
+~           # so `batch.points` works no more. It is a tuple that has `_fields`.
+    if isinstance(batch, (list, tuple)):  # a list or tuple comes back as the same kind
+        return type(batch)(answer(value, device) for value in batch)
+~       return [answer(value, device) for value in batch]  # A tuple comes back as a list. It should be of the
+~           # same kind as before.
+    return batch  # anything that holds no tensor comes back as it is
+~   return list(batch) if hasattr(batch, "__iter__") and not isinstance(batch, str) else batch  # You go into
+~       # more than dicts, lists and tuples. Anything else comes back as it is, even if it has parts.
+""",
     cases=lambda random: _batches(random.randint(3, 9)),
 )
 

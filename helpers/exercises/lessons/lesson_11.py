@@ -5,36 +5,22 @@ An optimizer is made only while an answer is checked: the first one of a process
 second.
 """
 
-import weakref
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from random import Random
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograd_graphs.looking.saved_tensors import saved
 from autograd_graphs.plain_values import NotRead
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
+from helpers.exercises.lessons.watching import WeightWatch
 from helpers.exercises.letters import Lines
-from helpers.exercises.programs import run
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.reading import Reader, same
-from helpers.exercises.recognise import (
-    When,
-    agree,
-    both,
-    ended,
-    fails,
-    like,
-    right_in,
-    shows,
-    wrong_in,
-)
-from helpers.exercises.tensors import readable
+from helpers.exercises.reading import Reader, as_tuple, same
+from helpers.exercises.recognise import both, ended, right_in, shows, wrong_in
+from helpers.exercises.tensors import readable, tensors_in
 
 _PORTIONS = """
 model = torch.nn.Linear(3, 1)
@@ -115,149 +101,75 @@ def _curved(weight: list[float], bias: float, of_critic: float, z: list[list[flo
     return made_by(f"{layers}{numbers}z = torch.tensor({z})", "generator", "critic", "z")
 
 
-_PLAYERS = ("critic weight", "critic bias", "generator weight", "generator bias")
-
-
 def _parameters(_: object, generator: torch.nn.Module, critic: torch.nn.Module, z: object) -> list:
     return [*critic.parameters(), *generator.parameters()]
 
 
-_DUEL = function(
-    _curved([0.5, 1.0], 2.0, 0.2, [[1.0, 0.0], [3.0, 1.0]]), observe=_parameters, parts=_PLAYERS
-)
-
-
-def _other_duel(random: Random) -> dict[str, object]:
+def _other_duel(random: Random) -> tuple:
     weight = [random.choice((0.4, 0.5, 0.6)), random.choice((0.8, 1.0, 1.2))]
     z = [[1.0, 0.0], [random.choice((2.0, 2.5, 3.0)), 1.0]]
-    duel = _DUEL.of(_curved(weight, random.choice((1.5, 2.0)), random.choice((0.2, 0.3)), z))
-    return {"reader": duel, "known": _known_duel(duel)}
-
-
-def _one_stayed(duel: Reader, seen: tuple, right: tuple) -> bool:
-    """Tell whether one of the two players ended where it had begun."""
-    start = duel.read(lambda *players: None)
-    return agree(seen, start, 0, 1) or agree(seen, start, 2, 3)
-
-
-_PLAY = """
-def answer(generator, critic, z):
-    of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
-    of_generator = torch.optim.SGD(generator.parameters(), lr=0.1)
-    score = critic(generator(z)).mean()
-    {body}
-"""
-_LINES = {
-    "1": "score.backward()",
-    "k": "score.backward(retain_graph=True)",
-    "C": "of_critic.step()",
-    "0": "of_generator.zero_grad()",
-    "2": "(-critic(generator(z)).mean()).backward()",
-    "i": "(-score).backward(inputs=list(generator.parameters()))",
-    "G": "of_generator.step()",
-}
-
-
-def _play(letters: str) -> str:
-    return _PLAY.format(body="\n    ".join(_LINES[letter] for letter in letters))
-
-
-def _known_duel(duel: Reader) -> dict[str, object]:
-    return {
-        "A step came between a forward and its `backward()`: it wrote into a weight that this graph"
-        " had saved. The flag keeps the tensor, not the numbers in"
-        " it.": fails("modified by an inplace operation"),
-        "You go back twice through a graph, or a part of one, and the first time freed what it had"
-        " saved. Before you keep it: into which of its weights did the step write in"
-        " between?": fails("a second time"),
-        "The forward is new, and yet the generator made a step with a sum. The critic's"
-        " `backward()` went through the generator, too, and left something"
-        " there.": like(_play("1C2G")),
-        "The generator made its step with what the critic's `backward()` had left in its `.grad`:"
-        " to a smaller score, and against the critic of before.": like(_play("1CG")),
-        "No error, and an order that people do use. But your generator played against the critic of"
-        " before. Here it has to meet the one that has just learnt.": like(_play("k0iCG")),
-        "One of the two has not moved at all. Does it make a step, and what is in its `.grad`"
-        " then?": partial(_one_stayed, duel),
-        "The critic is right. The generator made another step than the one asked for. Is its"
-        " gradient only its own, of a score that the critic of now gave, by a forward of"
-        " now?": right_in(0, 1),
-    }
+    return (_curved(weight, random.choice((1.5, 2.0)), random.choice((0.2, 0.3)), z),)
 
 
 DUEL = Exercise(
     id="11.2",
-    reader=_DUEL,
+    reader=function(
+        _curved([0.5, 1.0], 2.0, 0.2, [[1.0, 0.0], [3.0, 1.0]]),
+        observe=_parameters,
+        parts=("critic weight", "critic bias", "generator weight", "generator bias"),
+    ),
     right="The generator met the critic of now, by a forward of now, and with no gradient left over.",
-    known=_known_duel(_DUEL),
-    vary=_other_duel,
+    known={
+        "The critic is right. The generator made another step than the one asked for. Is its"
+        " gradient only its own, of a score that the critic of now gave, by a forward of"
+        " now?": right_in(0, 1),
+    },
     principle="a gradient belongs to the values of its own forward pass, and `.grad` takes what"
     " comes until somebody lets go of it.",
     hints=(
         "After the critic's step, use nothing that was computed before it.",
         "Compute the score again after the critic's step. Empty the generator's `.grad` before its `backward()`.",
     ),
-    solution=_play("1C02G"),
+    reference="""
+def answer(generator, critic, z):
+    of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
+    of_generator = torch.optim.SGD(generator.parameters(), lr=0.1)
+    score = critic(generator(z)).mean()
+    score.backward()
+~   (-score).backward()  # The critic's step raises the score. It should lower it: `step()` goes against
+~       # the gradient of what you call `backward()` on.
+    of_critic.step()
+~   pass  # The critic has not moved at all. Does it make a step, and what is in its `.grad` then?
+~   of_generator.zero_grad()
+~   (-critic(generator(z)).mean()).backward(inputs=list(generator.parameters()))
+~   of_critic.step(); of_generator.step(); return  # No error, and an order that people do use. But your
+~       # generator played against the critic of before. Here it has to meet the one that has just learnt.
+~   score = critic(generator(z)).mean()
+~   [one.data.sub_(0.1 * one.grad) for one in critic.parameters()]
+~   of_generator.zero_grad(); (-score).backward(); of_generator.step(); return  # No error, but the
+~       # generator's gradient comes from a score of before. You wrote into the critic through `.data`,
+~       # where no counter sees it, so nothing warned you. Compute the score again.
+    of_generator.zero_grad()
+~   pass  # The forward is new, and yet the generator made a step with a sum. The critic's `backward()`
+~       # went through the generator, too, and left something there.
+~   of_generator.step(); return  # The generator made its step with what the critic's `backward()` had
+~       # left in its `.grad`: to a smaller score, and against the critic of before.
+    score = critic(generator(z)).mean()
+~   pass  # You call `backward()` twice on one graph, or on a part of it, and the first call freed what
+~       # it had saved. Before you keep it: into which of its weights did the step write in between?
+~   score = critic(generator(z)).mean(); of_critic.step()  # A step came between a forward and its
+~       # `backward()`: it wrote into a weight that this graph had saved. `retain_graph=True` keeps the
+~       # tensor, but not the numbers in it.
+    (-score).backward()
+~   score.backward()  # The generator's step lowers the score. It should raise it: `step()` goes against
+~       # the gradient of what you call `backward()` on.
+    of_generator.step()
+~   pass  # The generator has not moved at all. Does it make a step, and what is in its `.grad` then?
+~   of_generator.step(); of_critic.step()  # The critic makes a second step. It's given one, before the
+~       # generator's.
+""",
+    cases=_other_duel,
 )
-
-
-LIMIT, ROUNDS = 1.0, 4
-
-
-class _Watch(TorchDispatchMode):
-    """Look at a weight before each operation that torch runs, and keep the nodes that are walked."""
-
-    def __init__(self, weight: torch.Tensor) -> None:
-        super().__init__()
-        self.weight, self.uncounted = weight, False
-        self.numbers, self.version = _held(weight), weight._version
-        self.nodes, self.alive, self.arrived = [], weakref.WeakSet(), []
-        weight.register_hook(lambda gradient: self.arrived.append(gradient.clone()))
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.look()
-        node = torch._C._current_autograd_node()
-        if node is not None and not any(node is other for other in self.nodes[-3:]):
-            node.metadata["mark"] = mark = torch.empty(0)  # lives as long as its node
-            self.alive.add(mark)
-            self.nodes.append(node)
-        made = func(*args, **(kwargs or {}))
-        # An optimizer's own writes: fused ones tick nothing, foreach ones nothing under a mode.
-        if any(kind in func.name() for kind in ("_fused_", "_foreach_")):
-            self.numbers = _held(self.weight)
-        return made
-
-    def look(self) -> None:
-        """Compare with the look before: were there new numbers, and no tick?"""
-        numbers, version = _held(self.weight), self.weight._version
-        self.uncounted = self.uncounted or (numbers != self.numbers and version == self.version)
-        self.numbers, self.version = numbers, version
-
-    def keeps(self) -> bool:
-        """Tell whether a node that was walked has a saved tensor still; let go of the nodes."""
-        states = [row.state for node in self.nodes for row in saved(node, lambda tensor: ())]
-        self.nodes.clear()
-        return "held" in states
-
-
-def _held(weight: torch.Tensor) -> object:
-    """Return the numbers of a weight, None where it has none to give."""
-    try:
-        return weight.tolist()
-    except (RuntimeError, NotImplementedError):
-        return None
-
-
-def _watched(answer: Callable) -> Callable:
-    """Wrap a loop: it returns what `answer` returns, and the watch that looked on."""
-
-    def run(model: torch.nn.Module, *data: object) -> tuple:
-        with _Watch(model.weight) as watch:
-            returned = answer(model, *data)
-        watch.look()
-        return returned, watch
-
-    return run
 
 
 def _case(weight: list[float], bias: float, x: list[list[float]], y: list[float]) -> Callable:
@@ -270,88 +182,83 @@ _CASES = (  # the second one wants to leave the range on both sides, and has a b
     _case([0.9, -0.5], 0.5, [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [3.0, -0.5, 2.0]),
     _case([-0.75, 0.25], 1.5, [[1.0, 0.0], [0.0, 2.0]], [-3.0, 5.0]),
 )
-_LOG, _GRADS, _WEIGHT, _BIAS = range(4)  # of what is seen of a loop
-_PARTS = (
-    "the log",
-    "the gradients that came to the weight",
-    "the weight",
-    "the bias",
-    "writes into the weight",
-    "graphs afterwards",
-    "saved tensors",
-)
-_FORM = "Let it return a list with two numbers for each round, the loss and the percent"
+ROUNDS = 4
+_LOG, _GRADS, _WEIGHT, _BIAS, _WRITES, _GRAPHS, _SAVED = range(7)  # of what is seen of a loop
 
 
-def _numbers(parameter: object) -> object:
-    return parameter.detach() if isinstance(parameter, torch.Tensor) else "no tensor"
-
-
-def _behaviour(ended: tuple, model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> list:
-    returned, watch = ended
-    # This comes first: the watch itself holds the nodes until then.
-    kept = "kept" if watch.keeps() else "freed"
-    writes = "some not counted" if watch.uncounted else "all counted"
-    if getattr(model, "weight", None) is not watch.weight:
-        writes = "another tensor"
-    numbers = [_numbers(getattr(model, name, None)) for name in ("weight", "bias")]
-    graphs = "alive" if watch.alive else "gone"
-    return [readable(returned), watch.arrived, *numbers, writes, graphs, kept]
-
-
-_RUN = function(*_CASES, observe=_behaviour, parts=_PARTS, around=_watched)
-
-
-def _other_cases(random: Random) -> dict[str, object]:
+def _other_cases(random: Random) -> tuple:
     """Draw a little more or less of everything: the second model still leaves the range on both sides."""
 
     def about(*numbers: float) -> list[float]:
         return [number + random.randint(-4, 4) / 100 for number in numbers]
 
     first = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
-    run = _RUN.of(
+    return (
         _case(about(0.9, -0.5), *about(0.5), first, about(3.0, -0.5, 2.0)),
         _case(about(-0.75, 0.25), *about(1.5), [[1.0, 0.0], [0.0, 2.0]], about(-3.0, 5.0)),
     )
-    return {"reader": replace(run, read=partial(_read, run)), "known": _known_loop(run)}
 
 
-def _read(loops: Reader, answer: object) -> tuple:
-    """Run a loop on the cases; refuse a log whose form is another one, whatever it holds."""
-    seen = loops.read(answer)
+def _watched(answer: Callable) -> Callable:
+    """Wrap a loop: it returns what `answer` returns, and the watch that looked on."""
+
+    def run(model: torch.nn.Module, *data: object) -> tuple:
+        with WeightWatch(model.weight) as watch:
+            returned = answer(model, *data)
+        watch.look()
+        return returned, watch
+
+    return run
+
+
+def _behaviour(ended: tuple, model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> list:
+    returned, watch = ended
+    saved = "freed"
+    if watch.keeps():  # asked first: the watch itself holds the nodes until then
+        saved = "kept"
+    writes = "all counted"
+    if getattr(model, "weight", None) is not watch.weight:
+        writes = "another tensor"
+    elif watch.has_missed:
+        writes = "some not counted"
+    numbers = [_numbers(getattr(model, name, None)) for name in ("weight", "bias")]
+    graphs = "alive" if watch.alive else "gone"
+    return [readable(returned), watch.arrived, *numbers, writes, graphs, saved]
+
+
+def _numbers(parameter: object) -> object:
+    return parameter.detach() if isinstance(parameter, torch.Tensor) else "no tensor"
+
+
+def _with_a_log(loops: Reader) -> Reader:
+    """Let a reader of loops refuse a log whose form is another one, whatever it holds."""
+
+    def read(answer: object) -> tuple:
+        seen = loops.read(answer)
+        if any(map(_has_another_form, ended(seen))):
+            raise NotRead(
+                "its log has another form. Let it return a list with two numbers for each round,"
+                " the loss and the percent"
+            )
+        return seen
+
+    return replace(loops, read=read, of=lambda *cases: _with_a_log(loops.of(*cases)))
+
+
+def _has_another_form(case: tuple) -> bool:
+    """Tell whether the log holds texts or dicts, or is a list of losses beside one of percents."""
+    log = as_tuple(case[_LOG])
+    rows = [len(row) for row in log if isinstance(row, tuple)]
+    return rows == [ROUNDS, ROUNDS] or any(isinstance(row, str) for row in log)
+
+
+def _same_again(seen: tuple, right: tuple) -> bool:
+    """Tell whether each backward of a loop that keeps its graph brought the first gradient."""
     for case in seen:
-        log = case[_LOG] if isinstance(case, tuple) else ()
-        rows = log if isinstance(log, tuple) else ()
-        in_lists = len(rows) == 2 and all(
-            isinstance(row, tuple) and len(row) == ROUNDS for row in rows
-        )
-        if in_lists or any(isinstance(row, str) for row in rows) or isinstance(log, str):
-            raise NotRead(f"its log has another form. {_FORM}")
-    return seen
-
-
-def _never_moved(loops: Reader, seen: tuple, right: tuple) -> bool:
-    start = loops.read(lambda *given: [])
-    return all(case[_GRADS] for case in seen) and agree(seen, start, _WEIGHT, _BIAS)
-
-
-def _first_is_right(seen: tuple, right: tuple) -> bool:
-    pairs = zip(seen, right, strict=True)
-    return all(same(mine[_GRADS][0], true[_GRADS][0]) for mine, true in pairs)
-
-
-def _same_again(loops: Reader, seen: tuple, right: tuple) -> bool:
-    """Tell whether each backward brought the first gradient, although the weights had moved."""
-    for first, *others in (case[_GRADS] for case in seen):
-        if not others or not all(same(first, other) for other in others):
+        is_repeated = same(case[_GRADS], case[_GRADS][:1] * ROUNDS)
+        if case[_SAVED] != "kept" or not is_repeated:
             return False
-    return _first_is_right(seen, right) and not _never_moved(loops, seen, right)
-
-
-def _edited_unseen(loops: Reader, seen: tuple, right: tuple) -> bool:
-    """Tell whether the first gradient is that of an edit through `.data`."""
-    edited = loops.read(run(_loop(percent="pred.data *= 100\nshown = pred")))
-    return _first_is_right(seen, edited) and not _first_is_right(seen, right)
+    return True
 
 
 def _over_the_limit(seen: tuple, right: tuple) -> bool:
@@ -359,96 +266,42 @@ def _over_the_limit(seen: tuple, right: tuple) -> bool:
     for case in ended(seen):
         for row in case[_WEIGHT]:
             weights += map(abs, row)
-    return max(weights) > LIMIT + 1e-6
+    return max(weights) > 1 + 1e-6
 
 
-_LOOP = """
-def answer(model, points, moon):
-    optimizer, log = torch.optim.SGD(model.parameters(), lr=0.1), []
-    {before}
-    for _ in range(4):
-        {forward}
-        loss = torch.nn.functional.mse_loss(pred, moon)
-        {percent}
-        {backward}
-        {clip}
-        log.append({kept})
-    return log
-"""
-_RIGHT = {
-    "before": "# nothing is computed before the first round",
-    "forward": "pred = model(points)",
-    "percent": "shown = pred * 100",
-    "backward": "optimizer.zero_grad()\nloss.backward()\noptimizer.step()",
-    "clip": "with torch.no_grad():\n    model.weight.clamp_(-1, 1)",
-    "kept": "[loss.item(), shown.mean().item()]",
-}
-
-
-def _loop(**lines: str) -> str:
-    """Write the loop of 11.3, right but for the given lines."""
-    indented = {name: text.replace("\n", "\n        ") for name, text in (_RIGHT | lines).items()}
-    return _LOOP.format(**indented)
-
-
-def _right_but(*words: str) -> When:
-    """Match a loop whose numbers are right, and some part of it shows one of these words."""
-    return both(right_in(_LOG, _GRADS, _WEIGHT, _BIAS), shows(*words))
-
-
-def _known_loop(loops: Reader) -> dict[str, object]:
-    return {
-        "Something wrote into a tensor that a node had saved, before `backward()` came for it. On a"
-        " tensor, `*=` makes nothing new: it edits, like"
-        " `mul_`.": fails("modified by an inplace operation"),
-        "A line writes into a leaf while recording is on. This write should be counted and not"
-        " recorded, like the write of a step.": fails("a leaf Variable that requires grad"),
-        "You go back twice through a graph, or a part of one, and the first time freed what it had"
-        " saved. Which line makes each part, and does it run in every"
-        " round?": fails("a second time"),
+LOOP = Exercise(
+    id="11.3",
+    reader=_with_a_log(
+        function(
+            *_CASES,
+            observe=_behaviour,
+            parts=(
+                "the log",
+                "the gradients that came to the weight",
+                "the weight",
+                "the bias",
+                "writes into the weight",
+                "graphs afterwards",
+                "saved tensors",
+            ),
+            around=_watched,
+        )
+    ),
+    right="A new graph each round, fresh gradients, a weight kept in its range, no graph left over. The loop is yours.",
+    known={
         "No error, and every round brings the gradient of the first, though the weights have moved."
-        " Going back again computes no new prediction. Which line does, and does it run in every"
-        " round?": partial(_same_again, loops),
-        "No error, and a wrong gradient in the first round already. You changed what the loss had"
-        " saved where no counter sees it. You silenced the check; the edit is still"
-        " there.": partial(_edited_unseen, loops),
-        "Gradients came, and no parameter follows them. Is there a step, and what is in `.grad`"
-        " when it looks? Mind the order of the three calls.": partial(_never_moved, loops),
-        "The first round is right. From the second on, each step is made with a sum. What does"
-        " `backward()` do with a `.grad` that is"
-        " there?": like(_loop(backward="loss.backward()\noptimizer.step()"), _GRADS),
+        " Calling `backward()` again computes no new prediction. Which line does, and does it run in"
+        " every round?": _same_again,
         "The training is right, and the log is not. For each of the four rounds it should hold two"
         " numbers: the loss, and the mean prediction of this forward times"
         " 100.": both(right_in(_GRADS, _WEIGHT, _BIAS), wrong_in(_LOG)),
         "The weights left the range, to one side or to both. After each step a line has to write"
         " into them, with both bounds; `clamp` without the `_` makes a new tensor and leaves the"
         " weight as it is.": _over_the_limit,
-        "You kept the bias in the range as well. Only the weights should be.": like(
-            _loop(
-                clip="with torch.no_grad():\n    [one.clamp_(-1, 1) for one in model.parameters()]"
-            ),
-            _GRADS,
-            _WEIGHT,
-            _BIAS,
-        ),
-        "All numbers are right, and there are writes into the weight on no counter, as through"
+        "All numbers are right, but there are writes into the weight on no counter, as through"
         " `.data`. A graph that had saved the weight would not"
-        " notice.": _right_but("some not counted"),
-        "The numbers are right, but after your function nodes of its graphs are still alive:"
-        " something that you keep leads to them. Is each entry of the log a number, or a tensor"
-        " with its graph?": _right_but("alive"),
-        "All numbers are right, and each backward keeps its saved tensors, though you never go back"
-        " again: `retain_graph` is for a second time. What would it cost a large"
-        " model?": _right_but("kept"),
-    }
-
-
-LOOP = Exercise(
-    id="11.3",
-    reader=replace(_RUN, read=partial(_read, _RUN)),
-    right="A new graph each round, fresh gradients, a weight kept in its range, no graph left over. The loop is yours.",
-    known=_known_loop(_RUN),
-    vary=_other_cases,
+        " notice.": both(right_in(_LOG, _GRADS, _WEIGHT, _BIAS), shows("some not counted")),
+    },
     principle="each round needs a forward of its own, gradients of its own, and leaves nothing behind but numbers.",
     hints=(
         "Two faults raise an error, and two are silent. Repair what raises first, then run `check`"
@@ -457,7 +310,47 @@ LOOP = Exercise(
         "Forward inside the loop; `zero_grad()` before `backward()`; `pred * 100`; `no_grad`"
         " instead of `.data`; `.item()` for what is kept.",
     ),
-    solution=_loop(),
+    reference="""
+def answer(model, points, moon):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    log = []
+    for _ in range(4):
+        pred = model(points)  # each round needs a forward of its own
+~       pred = pred if log else model(points)  # You call `backward()` twice on one graph, or on a part of
+~           # it, and the first call freed what it had saved. Which line makes each part, and does it run
+~           # in every round?
+        loss = torch.nn.functional.mse_loss(pred, moon)
+        percent = (pred * 100).mean()
+~       pred *= 100; percent = pred.mean()  # Something wrote into a tensor that a node had saved, before
+~           # `backward()` came for it. On a tensor, `*=` makes nothing new: it edits, like `mul_`.
+~       pred.data *= 100; percent = pred.mean()  # No error, and a wrong gradient in the first round
+~           # already. You changed what the loss had saved where no counter sees it. You silenced the
+~           # check; the edit is still there.
+        optimizer.zero_grad()
+~       pass  # The first round is right. From the second on, each step is made with a sum. What does
+~           # `backward()` do with a `.grad` that is there?
+        loss.backward()  # each step needs the gradient of its own round
+~       loss.backward(); optimizer.zero_grad()  # Gradients came, and no parameter follows them. Is there a
+~           # step, and what is in `.grad` when it looks? Mind the order of the three calls.
+~       loss.backward(retain_graph=True)  # All numbers are right, but each backward keeps its saved
+~           # tensors, though none of these graphs is needed again: `retain_graph` is for a second
+~           # `backward()`. What would it cost a large model?
+        optimizer.step()
+        with torch.no_grad():
+            model.weight.clamp_(-1, 1)  # the weights are put back into their range after each step
+~           with torch.enable_grad(): model.weight.clamp_(-1, 1)  # A line writes into a leaf while recording
+~               # is on. This write should be counted, but not recorded, like the write of a step.
+~           model.weight = torch.nn.Parameter(model.weight.clamp(-1, 1))  # The model has another weight now,
+~               # but the optimizer holds the one from before. Write into the tensor that's there.
+~           [one.clamp_(-1, 1) for one in model.parameters()]  # You kept the bias in the range as well. Only
+~               # the weights should be.
+        log.append([loss.item(), percent.item()])
+~       log.append([loss, percent])  # The numbers are right, but after your function nodes of its graphs
+~           # are still alive: something that you keep leads to them. Is each entry of the log a number, or
+~           # a tensor with its graph?
+    return log
+""",
+    cases=_other_cases,
 )
 
 _ORDER = "What is in `w.grad` when the step comes, and from which rounds?"
@@ -599,10 +492,9 @@ class _Rounds:
             tensor.fill_(self.calls.count("s"))
 
     def validate(self) -> torch.Tensor:
-        at = self.calls.count("v")
+        left = self.losses[self.calls.count("v") :] or [9.0]
         self.calls += "v"
-        loss = torch.tensor(self.losses[at] if at < len(self.losses) else 9.0, requires_grad=True)
-        return loss * 1
+        return 1 * torch.tensor(left[0], requires_grad=True)
 
 
 def _training(layers: str, losses: list[float], patience: int, most: int) -> Callable:
@@ -618,7 +510,9 @@ def _training(layers: str, losses: list[float], patience: int, most: int) -> Cal
 
 
 def _trainings(a: float) -> tuple:
-    """Return cases: patience ends it, `most` does, ties, NaN, patience begins anew, a shared layer, an empty model."""
+    """Return cases: patience ends it, `most` does, ties, NaN, patience begins anew with a little less in a
+    shared layer, an empty model.
+    """
     nan = float("nan")
     norm, shared = "nn.BatchNorm1d(1)", "nn.Sequential(*2 * [nn.Linear(1, 1)])"
     return (
@@ -626,7 +520,7 @@ def _trainings(a: float) -> tuple:
         _training(norm, [a + 3, a + 2, a + 1, a], 3, 3),
         _training("nn.Linear(1, 1).half()", [a, a, a, a - 1], 2, 9),
         _training(norm, [nan, a + 1, nan, nan, a], 2, 9),
-        _training(shared, [a + 2, a + 3, a + 1, a + 3, a, a + 1], 2, 9),
+        _training(shared, [a + 2, a + 3, a + 1, a + 3, a + 1 - 1e-6], 2, 9),
         _training("nn.Sequential()", [a], 1, 5),
     )
 
@@ -634,9 +528,7 @@ def _trainings(a: float) -> tuple:
 def _stopped(returned: object, model: torch.nn.Module, *_: object) -> list[object]:
     rounds = model.rounds
     losses = readable(returned)
-    if isinstance(returned, (list, tuple)) and any(
-        isinstance(tensor, torch.Tensor) for tensor in returned
-    ):
+    if isinstance(returned, (list, tuple)) and tensors_in(returned):
         losses = "tensors"
     count = len(rounds.calls) // 2
     in_turn = rounds.calls == "sv" * count
@@ -652,31 +544,6 @@ def _stopped(returned: object, model: torch.nn.Module, *_: object) -> list[objec
         "the same" if are_same else "others",
     ]
 
-
-_FIT = """
-import copy
-
-
-def answer(model, step, validate, patience, most):
-    best, kept, waited, losses = {first}, None, 0, []
-    while len(losses) < most and waited < patience:
-        step()
-        losses.append(validate().item())
-        waited += 1
-        if {better}:
-            {then}
-            kept = {kept}
-    if kept is not None:
-        model.load_state_dict(kept)
-    return losses
-"""
-_fit = partial(  # right but for the lines that are given
-    _FIT.format,
-    first='float("inf")',
-    better="losses[-1] < best",
-    then="best, waited = losses[-1], 0",
-    kept="copy.deepcopy(model.state_dict())",
-)
 
 FIT = Exercise(
     id="11.6",
@@ -697,23 +564,52 @@ FIT = Exercise(
         " `validate().item()`.": shows("tensors"),
         "The model has other tensors now, and its optimizer holds the old ones. Write the numbers"
         " into the tensors that are there, as `load_state_dict` does.": shows("others"),
-        "At the end the model has the numbers of its last round. `state_dict()` copies nothing:"
-        " what you kept has gone on learning, or nobody has loaded"
-        " it.": like(_fit(kept="model.state_dict()"), 1, 2),
-        "The first loss was NaN, and no loss is smaller than NaN. Begin with `float('inf')` as the"
-        " best.": like(_fit(first="None", better="best is None or losses[-1] < best"), 1),
-        "You took a loss for better that is only as good as the best. The patience is there to end"
-        " that.": like(_fit(better="losses[-1] <= best"), 1),
-        "Your patience never begins anew. Only rounds in a row count, since the best one.": like(
-            _fit(then="best = losses[-1]"), 1
-        ),
     },
     hints=(
         "Keep three things: the best loss, a copy of the model's state, and how many rounds ago that was.",
         "`copy.deepcopy(model.state_dict())` copies parameters and buffers,"
         " `model.load_state_dict(kept)` writes them back.",
     ),
-    solution=_fit(),
+    reference="""
+import copy
+
+
+def answer(model, step, validate, patience, most):
+    losses = []
+    best = float("inf")
+    waited = 0
+    while len(losses) < most and waited < patience:
+~   while len(losses) < most:  # You never run out of patience. After `patience` rounds in a row without a
+~       # smaller loss than the best one, it's time to stop.
+~   while waited < patience:  # Your loop goes on after `most` rounds.
+~   while len(losses) < most and waited <= patience:  # You wait one round too long. Is the round that
+~       # brings nothing counted when you ask?
+~   while len(losses) <= most and waited < patience:  # You make one round more than `most`.
+        step()  # each round trains, and then it validates
+        loss = validate().item()
+        losses.append(loss)  # the loss of each round is returned
+        waited += 1  # a round that brings no smaller loss is counted
+        if loss < best:
+~       if loss <= best:  # You took a loss for better that is only as good as the best. The patience is there
+~           # to end that.
+~       if loss < best - 1e-4:  # A loss counts as better if it's smaller at all, however little. You ask for
+~           # more than that.
+~       if loss < best or len(losses) == 1:  # The first loss was NaN, and no loss is smaller than NaN. Begin
+~           # with `float('inf')` as the best.
+~       if not loss >= best:  # You took a NaN for the best loss. Any comparison with a NaN is false, so ask
+~           # for what you want: a smaller loss.
+            best = loss  # each loss is compared with the best one so far
+            waited = 0
+~           pass  # Your patience never begins anew. Only rounds in a row count, since the best one.
+            kept = copy.deepcopy(model.state_dict())
+~           kept = model.state_dict()  # At the end the model has the numbers of its last round.
+~               # `state_dict()` copies nothing: what you kept has gone on learning, or nobody has loaded it.
+~           kept = {**model.state_dict(), **copy.deepcopy(dict(model.named_parameters()))}  # The parameters
+~               # are those of the best round, but the buffers are those of the last one. Keep both.
+    model.load_state_dict(kept)
+    return losses
+~   return best  # You return the best loss. The losses of all rounds are wanted.
+""",
     cases=lambda random: _trainings(float(random.randint(2, 6))),
 )
 

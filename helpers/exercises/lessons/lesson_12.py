@@ -533,12 +533,8 @@ class Gate(torch.autograd.Function):
 ~           # the case. What arrives is lost: `check` lets 2 and 3 arrive.
 ~       return torch.where(x > 0, grad, 0.0), None  # The gradient is right for positive numbers only.
 ~           # What is the slope where `x` is not positive?
-~       return torch.where(x > 0, grad, ctx.slope), None  # Where `x` isn't positive you return the bare
-~           # slope. What arrives counts there, too: multiply by it.
 ~       grad[x <= 0] *= ctx.slope; return grad, None  # You write into the gradient that arrives. It isn't
 ~           # yours: others may get the same memory. Compute a new tensor.
-~       return torch.where(x > 0, grad, grad / ctx.slope), None  # You divide by the slope. What arrives
-~           # is multiplied by it.
 
 
 def answer(x, slope):

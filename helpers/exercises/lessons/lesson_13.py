@@ -486,8 +486,6 @@ def answer(model, points):
 ~   return slope.norm(dim=1).mean()  # That is the length of each slope. The penalty takes its square.
 ~   return (slope.detach() * slope).sum(1).mean()  # The penalty is right, but what it sends to the
 ~       # weights isn't. Did some part of it leave the graph?
-~   return slope.square().sum(0).mean()  # You summed over the points and took the mean over the
-~       # coordinates. It's the other way round: a penalty for each point, and then their mean.
 """,
     cases=_other_smooth,
 )

@@ -415,7 +415,6 @@ def answer(model, report):
         def hook(gradient):
             if not gradient.isfinite().all():  # each number counts, and an infinity as well as a NaN
 ~           if gradient.isnan().any():  # An infinity is not reported. `isnan` sees only one of the two.
-~           if gradient.isinf().any():  # A NaN is not reported. `isinf` sees only one of the two.
 ~           if not gradient.sum().isfinite():  # You look at a sum or a norm. Of large numbers it may be
 ~               # infinite, though each of them is finite.
 ~           if not gradient.isfinite().any():  # You don't look at every number of a gradient. One that isn't
@@ -443,8 +442,6 @@ def answer(model, report):
             handle.remove()  # after `stop()` no hook of yours may be left
 ~           handle.remove(); model.zero_grad()  # `stop()` does more than to take its hooks off: it empties
 ~               # `.grad`, which is not yours.
-~           handles[-1].remove()  # After `stop()` hooks are left. Each registration returns a handle: keep
-~               # them all, and call `remove()` on each.
 ~           [one._backward_hooks.clear() for one in model.parameters() if one._backward_hooks]  # `stop()`
 ~               # takes off the hooks of others, too. Keep your handles, and call `remove()` on each.
 

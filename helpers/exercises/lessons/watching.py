@@ -1,8 +1,9 @@
-"""Watch what a student's function does while it runs: whether autograd computed something in it, and
-which names of 2017 it used, however they were spelled.
+"""Watch what a student's function does while it runs: whether autograd computed something in it, which
+names of 2017 it used, however they were spelled, and what it does to a weight.
 """
 
 import sys
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
@@ -13,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.looking.saved_tensors import saved
 
 _DATA = torch.Tensor.data
 _BETWEEN = ("torch._dynamo", "torch.overrides", "torch.utils._python_dispatch")  # before our code
@@ -98,3 +100,52 @@ def _by_torch(frame: FrameType | None) -> bool:
 def _module(frame: FrameType) -> str:
     name = dict.get(frame.f_globals, "__name__")
     return name if type(name) is str else ""
+
+
+class WeightWatch(TorchDispatchMode):
+    """Look at a weight before each operation that torch runs, and keep the nodes that backward visits.
+
+    `has_missed` says that new numbers came to the weight and its counter stood still, `arrived` holds the
+    gradients that came to it, `alive` a mark for each node that is still there.
+    """
+
+    def __init__(self, weight: torch.Tensor) -> None:
+        super().__init__()
+        self.weight, self.has_missed = weight, False
+        self.numbers, self.version = _held(weight), weight._version
+        self.nodes, self.alive, self.arrived = [], weakref.WeakSet(), []
+        weight.register_hook(lambda gradient: self.arrived.append(gradient.clone()))
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.look()
+        node = torch._C._current_autograd_node()
+        if node is not None and "mark" not in node.metadata:
+            node.metadata["mark"] = mark = torch.empty(0)  # lives as long as its node
+            self.alive.add(mark)
+            self.nodes.append(node)
+        made = func(*args, **(kwargs or {}))
+        # An optimizer's own writes: fused ones tick nothing, foreach ones nothing under a mode.
+        if "_fused_" in func.name() or "_foreach_" in func.name():
+            self.numbers = _held(self.weight)
+        return made
+
+    def look(self) -> None:
+        """Compare with the look before: are there new numbers, but no tick?"""
+        numbers, version = _held(self.weight), self.weight._version
+        if numbers != self.numbers and version == self.version:
+            self.has_missed = True
+        self.numbers, self.version = numbers, version
+
+    def keeps(self) -> bool:
+        """Tell whether a node that was visited has a saved tensor still; let go of the nodes."""
+        states = [row.state for node in self.nodes for row in saved(node, lambda tensor: ())]
+        self.nodes.clear()
+        return "held" in states
+
+
+def _held(weight: torch.Tensor) -> object:
+    """Return the numbers of a weight, None where it has none to give."""
+    try:
+        return weight.tolist()
+    except (RuntimeError, NotImplementedError):
+        return None
