@@ -480,9 +480,6 @@ def answer(model, points):
 ~   (slope,) = torch.autograd.grad(score.mean(), points, create_graph=True)  # You asked for the slope
 ~       # of the mean score. So the slope of each point came out divided by the number of points.
     return slope.square().sum(1).mean()  # sum the squares of each point, then take the mean over the points
-~   return slope.square().mean()  # That is the mean of all squared numbers. Of each point take the sum
-~       # over both coordinates, and the mean over the points only.
-~   return slope.square().sum()  # That is the sum over all points, not the mean.
 ~   return slope.norm(dim=1).mean()  # That is the length of each slope. The penalty takes its square.
 ~   return (slope.detach() * slope).sum(1).mean()  # The penalty is right, but what it sends to the
 ~       # weights isn't. Did some part of it leave the graph?
