@@ -336,20 +336,20 @@ class _Largest(TorchDispatchMode):
 
 
 def _with_largest(answer: Callable) -> Callable:
-    def run(*given: object) -> tuple:
+    def run(f: Callable, x: torch.Tensor, v: torch.Tensor) -> object:
         with _Largest() as largest:
-            returned = answer(*given)
-        return returned, largest.numbers
+            returned = answer(f, x, v)
+        x.largest = largest.numbers
+        return returned
 
     return run
 
 
-def _product_seen(seen: tuple, f: Callable, x: torch.Tensor, v: torch.Tensor) -> list[object]:
+def _product_seen(returned: object, f: Callable, x: torch.Tensor, v: torch.Tensor) -> list[object]:
     """Say what was returned, whether the inputs are as they were, and whether the Hessian was computed
     row by row, perhaps in one batch.
     """
-    returned, largest = seen
-    is_whole = x.numel() > 2 and largest >= x.numel() ** 2  # as many numbers as a Hessian has
+    is_whole = x.numel() > 2 and x.largest >= x.numel() ** 2  # as many numbers as a Hessian has
     passes = _ROWS if is_whole or len(x.arrived) > 2 else "at most two passes"
     return [readable(returned), afterwards(), passes]
 
@@ -480,9 +480,6 @@ def answer(model, points):
 ~   (slope,) = torch.autograd.grad(score.mean(), points, create_graph=True)  # You asked for the slope
 ~       # of the mean score. So the slope of each point came out divided by the number of points.
     return slope.square().sum(1).mean()  # sum the squares of each point, then take the mean over the points
-~   return slope.square().mean()  # That is the mean of all squared numbers. Of each point take the sum
-~       # over both coordinates, and the mean over the points only.
-~   return slope.square().sum()  # That is the sum over all points, not the mean.
 ~   return slope.norm(dim=1).mean()  # That is the length of each slope. The penalty takes its square.
 ~   return (slope.detach() * slope).sum(1).mean()  # The penalty is right, but what it sends to the
 ~       # weights isn't. Did some part of it leave the graph?

@@ -3,7 +3,6 @@ NaN arises, a guard that one keeps, and the case.
 """
 
 import itertools
-import re
 from collections.abc import Callable
 from functools import partial
 from math import isfinite
@@ -350,13 +349,6 @@ def _hook_failed(seen: tuple, right: tuple) -> bool:
     return any(isinstance(part, str) and part.startswith(_STOPPED) for part in told)
 
 
-def _one_name(seen: tuple, right: tuple) -> bool:
-    """Tell whether the first case has as many reports as it should, all of one parameter, a wrong one."""
-    names, wanted = seen[0][1], right[0][1]
-    same = len(names) == len(wanted) and len(set(names)) == 1 and names != wanted
-    return same and re.fullmatch(r"\d\.(weight|bias)", names[0]) is not None
-
-
 _GUARDED = (
     _guarded_model("2 2 1", {"0.weight": "nan"}),
     _guarded_model("2 3 1", {"1.weight": "inf", "0.bias": "nan"}, frozen="0.weight"),
@@ -397,9 +389,6 @@ GUARD = Exercise(
         " hooks off again.": shows(_NO_STOP),
         "Backward stopped with an error, which the case below shows. Does your hook raise"
         " it?": _hook_failed,
-        "Each report has the name of the last parameter. Your function looks the name up when it"
-        " runs, and the loop has ended by then. Give each hook a name of its own, as in `lambda g,"
-        " name=name: …`.": _one_name,
         "The gradients aren't what they'd be without your guard. A hook that only looks returns"
         " nothing, not even what `report` returns. And it leaves `.grad` and every flag"
         " alone.": wrong_in(3),
@@ -431,6 +420,9 @@ def answer(model, report):
 ~   for name, one in ():  # Nothing is reported at all. Is the hook on the parameters?
         if one.requires_grad:  # a parameter that is frozen takes no hook
             handles.append(one.register_hook(watch(name)))
+~           handles.append(one.register_hook(lambda gradient: watch(name)(gradient)))  # Each report has the
+~               # name of the last parameter. Your function looks the name up when it runs, and the loop has
+~               # ended by then. Give each hook a name of its own, as in `lambda g, name=name: …`.
 ~           handles.append(one.register_post_accumulate_grad_hook(lambda one, see=watch(name): see(one.grad)))
 ~               # A NaN that was in `.grad` before is reported as well. Your hook looks at the sum. Which hook
 ~               # sees what this one call brings?
@@ -543,8 +535,6 @@ def answer(logits, moon):
 ~       # the sum over the points. The loss of the first page is their mean.
 ~   return torch.nn.functional.binary_cross_entropy_with_logits(moon, logits)  # You passed the moons where
 ~       # the logits belong. The logits come first.
-~   return torch.nn.functional.binary_cross_entropy_with_logits(logits.detach(), moon)  # No gradient
-~       # reaches the logits. Compute the loss from them with operations that are recorded.
 ~   return torch.nn.functional.binary_cross_entropy(logits.sigmoid(), moon)  # `binary_cross_entropy` of a
 ~       # sigmoid stays finite, but it caps the loss at 100, and a point that is surely wrong gets no
 ~       # gradient. Is there a function that takes the logits themselves?
