@@ -30,4 +30,6 @@ def course() -> Course | None:
 def link_to_lesson(number: str, word: str = "lesson") -> str:
     """Return a link to a lesson, "[lesson 07](07_retain_graph.ipynb)"; "" without a course."""
     here = course()
-    return f"[{word} {number}]({here.lesson(number)})" if here else ""
+    if here is None:
+        return ""
+    return f"[{word} {number}]({here.lesson(number)})"

@@ -225,7 +225,9 @@ def _origin(member: BaseException, error: BaseException) -> str:
 
 
 def _lesson(symptom: Symptom | None) -> str:
-    return f"Lesson {symptom.causes[0].lesson} teaches this." if symptom and course() else ""
+    if symptom is None or course() is None:
+        return ""
+    return f"Lesson {symptom.causes[0].lesson} teaches this."
 
 
 def _with_scene(lines: list[str], seen: list[str]) -> list[str]:
@@ -291,7 +293,9 @@ def _means(symptom: Symptom) -> str:
 def _briefly(symptom: Symptom) -> str:
     """Return what a symptom means; of a long text its beginning, so that a remedy is seen too."""
     means = _means(symptom)
-    return means if rows(means) <= ROOM else f"What it means: {first_sentence(symptom.means)}"
+    if rows(means) <= ROOM:
+        return means
+    return f"What it means: {first_sentence(symptom.means)}"
 
 
 def _advice(symptom: Symptom) -> list[str]:

@@ -72,7 +72,9 @@ class Entry:
         """
         here = course()
         name = literal(self.name)
-        return f"[{name}]({here.glossary}#cell-id={self.cell})" if here else name
+        if here is None:
+            return name
+        return f"[{name}]({here.glossary}#cell-id={self.cell})"
 
     @property
     def source(self) -> str:

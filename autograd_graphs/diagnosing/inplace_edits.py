@@ -46,8 +46,13 @@ def modified(facts: Facts, _: Any) -> Finding | None:
     if events and maker and maker[1] not in ("AsStrided", "T"):
         return edit_finding(facts, edits_of(facts, events, maker[1]), names)
     if steps := stepped(facts):
-        return step_finding(facts, steps, listed(names) if names else "a tensor of this graph")
-    return edit_finding(facts, events, names) if events else None
+        what = "a tensor of this graph"
+        if names:
+            what = listed(names)
+        return step_finding(facts, steps, what)
+    if not events:
+        return None
+    return edit_finding(facts, events, names)
 
 
 def step_finding(facts: Facts, lines: Sequence[Any], what: str) -> Finding:

@@ -71,7 +71,9 @@ def entry(thing: Any, key: Any) -> Any:
         thing = list(inner.values())
     if type(thing) in (list, tuple) and type(key) is int and -len(thing) <= key < len(thing):
         return thing[key]
-    return thing.get(key) if type(thing) is dict and type(key) in (int, str) else None
+    if type(thing) is dict and type(key) in (int, str):
+        return thing.get(key)
+    return None
 
 
 def modules_in(thing: Any) -> list[Any]:

@@ -34,8 +34,7 @@ def reached(spaces: Iterable[dict[str, Any]]) -> Iterator[tuple[str, torch.Tenso
 def parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
     """Yield what a container or an object holds, each with its name."""
     if isinstance(thing, (dict, list, tuple)):
-        pairs = thing.items() if isinstance(thing, dict) else enumerate(list(thing)[:MOST_ENTRIES])
-        for key, entry in list(pairs)[:MOST_ENTRIES]:
+        for key, entry in entries_of(thing):
             if type(key) in (str, int):
                 yield f"{name}[{key!r}]", entry
     elif isinstance(thing, torch.nn.Module):
@@ -44,6 +43,13 @@ def parts(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
     elif is_plain_object(thing):
         for inner, part in attributes(thing):
             yield f"{name}.{inner}", part
+
+
+def entries_of(container: Any) -> list[tuple[Any, Any]]:
+    """Return the first entries of a dict, a list or a tuple, each with its key or number."""
+    if isinstance(container, dict):
+        return list(container.items())[:MOST_ENTRIES]
+    return list(enumerate(container[:MOST_ENTRIES]))
 
 
 def spelt(name: str, path: str) -> str:

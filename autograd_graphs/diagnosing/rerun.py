@@ -197,7 +197,9 @@ def run_watched(made: list[CodeType], space: dict[str, Any], watch: Watch) -> Ba
 
 def cells_to_run(error: BaseException | None) -> list[int]:
     """Return the numbers of the cell that made the graph, if any, and of that of an error."""
-    number = cell_of(error) if error is not None and shell_here() else None
+    if error is None or shell_here() is None:
+        return []
+    number = cell_of(error)
     if number is None:
         return []
     space = shell_here().user_ns
@@ -253,7 +255,9 @@ def found_again(facts: Facts, watch: Watch) -> Finding | None:
 
 
 def spot_at(facts: Facts, seen: Seen | None) -> Spot | None:
-    return spot_in(seen.made, seen.line, seen.space, {}, facts.cell) if seen else None
+    if seen is None:
+        return None
+    return spot_in(seen.made, seen.line, seen.space, {}, facts.cell)
 
 
 def maker(node: Any) -> Seen | None:

@@ -233,7 +233,9 @@ def _best(forms: dict[str, float], index: Index) -> float:
 
 def _points(feature: str, index: Index) -> float:
     weight = index.weights.get(feature)
-    return rarity(feature) * weight / (weight + 1) if weight else 0.0
+    if not weight:
+        return 0.0
+    return rarity(feature) * weight / (weight + 1)
 
 
 def _named(text: str, meant: list[dict[str, float]]) -> list[Entry]:

@@ -108,13 +108,16 @@ def zeros(step: TrainingStep) -> Iterator[Finding]:
 
 def lets_none_through(node: Any) -> bool:
     """Say whether an operation hands on nothing but 0: a flat one, a relu that gave only 0."""
-    result = values_held(node).get("result") if kind_of(node) == "Relu" else None
-    return kind_of(node) in FLAT or (torch.is_tensor(result) and is_zero(result))
+    if kind_of(node) in FLAT:
+        return True
+    result = values_held(node).get("result")
+    return kind_of(node) == "Relu" and torch.is_tensor(result) and is_zero(result)
 
 
 def behind(walk: Walk, nodes: list[Any]) -> set[int]:
     """Return the ids of what every way from the loss reaches only through some nodes."""
-    closed = {nr for nr, thing in enumerate(walk.met) if any(thing is node for node in nodes)}
+    ids = set(map(id, nodes))
+    closed = {nr for nr, thing in enumerate(walk.met) if id(thing) in ids}
     reached, waiting = set(closed), [begin[0] for _, begin in walk.roots if begin]
     following: dict[int, list[int]] = {}
     for edge in walk.edges:

@@ -112,7 +112,9 @@ class Graphs:
         if not isinstance(thing, dict):
             return name
         keys = [key for key, entry in thing.items() if self._are_kept(entries(entry))]
-        return f"{name}[{keys[0]!r}]" if len(keys) == 1 else name
+        if len(keys) != 1:
+            return name
+        return f"{name}[{keys[0]!r}]"
 
     def _are_kept(self, tensors: Sequence[Any]) -> bool:
         if len(self.notes.ends) < 3:
