@@ -7,12 +7,12 @@ from random import Random
 
 import torch
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograd_graphs.guard import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
+from helpers.exercises.lessons.watching import Mode
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import run, slope
 from helpers.exercises.quantities import Data, Place, Quantities
@@ -319,14 +319,10 @@ def _other_products(random: Random) -> tuple:
 _ROWS, _TOUCHED = "row by row", "changed"
 
 
-class _Largest(TorchDispatchMode):
+class _Largest(Mode):
     """Note how many numbers the largest tensor has that is made inside of the block."""
 
     numbers = 0
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # to wrap us, torch would import all of its compiler
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         made = func(*args, **(kwargs or {}))

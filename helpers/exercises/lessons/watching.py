@@ -53,7 +53,16 @@ class _Calls(TorchFunctionMode):
             self.depth -= 1
 
 
-class _Operations(TorchDispatchMode):
+class Mode(TorchDispatchMode):
+    """Be what watches operations, without a wait for all of torch's compiler."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Say no: to wrap `__torch_dispatch__`, torch would import its compiler, which takes seconds."""
+        return False
+
+
+class _Operations(Mode):
     """Note operations of autograd's own, and a `detach` that no function of torch asked for: that is
     what `Variable(x)` does today.
     """
@@ -61,11 +70,6 @@ class _Operations(TorchDispatchMode):
     def __init__(self, seen: Seen, calls: _Calls) -> None:
         super().__init__()
         self.seen, self.calls = seen, calls
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Say no: to wrap us, torch would import all of its compiler, which takes seconds."""
-        return False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         walking = torch._C._current_autograd_node() is not None
@@ -102,7 +106,7 @@ def _module(frame: FrameType) -> str:
     return name if type(name) is str else ""
 
 
-class WeightWatch(TorchDispatchMode):
+class WeightWatch(Mode):
     """Look at a weight before each operation that torch runs, and keep the nodes that backward visits.
 
     `has_missed` says that new numbers came to the weight and its counter stood still, `arrived` holds the
