@@ -13,7 +13,7 @@ from pathlib import Path
 
 from autograd_graphs.looking.cells import shell_here
 from helpers.predicting.player_guesses import SESSION
-from helpers.predicting.programs import ran, undisturbed
+from helpers.predicting.program_outcomes import ran, undisturbed
 
 
 def refusal(call: Callable[[], object]) -> str:

@@ -12,7 +12,7 @@ from drawn_cards import drawing
 from notebook_rules.rounds import asked
 
 from helpers.predicting.from_notebook import CannotBeAsked, every_order, mend, program_in
-from helpers.predicting.programs import (
+from helpers.predicting.program_outcomes import (
     cured,
     in_this_order,
     outcome,

@@ -15,7 +15,7 @@ from course.publishing.cell_roles import ENDS
 from course.publishing.lesson_slides import CHECKED, WIDEST
 from helpers.exercises.exercise import find
 from helpers.predicting.from_notebook import CannotBeAsked, questions_in
-from helpers.predicting.programs import cured, in_this_order, ran, undisturbed
+from helpers.predicting.program_outcomes import cured, in_this_order, ran, undisturbed
 
 MODULES = "import torch\nfrom torch import nn\n"
 

@@ -22,8 +22,8 @@ from helpers.predicting.from_notebook import KINDS, CannotBeAsked, questions_in
 from helpers.predicting.graph_cards import same_graph
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.prediction import answer_of, ask, asked_of, typed
-from helpers.predicting.programs import Outcome, in_this_order, outcome
-from helpers.predicting.programs import ran as ran_in
+from helpers.predicting.program_outcomes import Outcome, in_this_order, outcome
+from helpers.predicting.program_outcomes import ran as ran_in
 from helpers.predicting.questions import every
 from helpers.progress_file import kept
 

@@ -9,7 +9,7 @@ from helpers.claims import refusal
 from helpers.exercises import exercise as registry
 from helpers.exercises.programs import run
 from helpers.moons import moons
-from helpers.predicting.programs import outcome
+from helpers.predicting.program_outcomes import outcome
 from helpers.predicting.questions import question
 
 DIVISION, ROWS, CASE = (registry.find(f"05.{number}") for number in (3, 4, 5))

@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from helpers.moons import moons
-from helpers.predicting.programs import cured, outcome
+from helpers.predicting.program_outcomes import cured, outcome
 from helpers.predicting.questions import question
 
 D = torch.arange(1.0, 5.0)

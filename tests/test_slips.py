@@ -16,8 +16,8 @@ from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
 from helpers.exercises.reading import number, numbers
 from helpers.exercises.slips import NOTHING, returns
-from helpers.exercises.tensors import typed
 from helpers.exercises.verdict import judge
+from helpers.exercises.watched_inputs import typed
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 KNOWN = {"You took one.": 1.0, "You took two.": 2.0}

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.claims import Place
+from autograd_graphs.looking.certain import Place
 from autograd_graphs.looking.statements import Replay, Value
 from autograd_graphs.looking.tensors import may_be_stale, read
 from autograd_graphs.looking.variable_names import named

@@ -22,7 +22,7 @@ from autograd_graphs.looking.backward_shapes import (
     numbers_in,
     shapes_of,
 )
-from autograd_graphs.looking.claims import NOTHING, Claims, Place, agreed_by_all
+from autograd_graphs.looking.certain import NOTHING, Claims, Place, agreed_by_all
 from autograd_graphs.looking.live_tensors import LiveTensors
 from autograd_graphs.looking.statements import Replay, Value, base_name
 from autograd_graphs.looking.tensors import read

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from autograd_graphs.data import Graph, Operands, Program, Span
 from autograd_graphs.looking.cells import MOST_SOURCE, cells_of, failures, read_cells
-from autograd_graphs.looking.claims import Claims, merged
+from autograd_graphs.looking.certain import Claims, merged
 from autograd_graphs.looking.matching import Matcher
 from autograd_graphs.looking.running_code import runs
 from autograd_graphs.looking.statements import (

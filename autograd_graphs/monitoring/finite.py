@@ -20,7 +20,7 @@ from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.users_line import UsersLine, line_like
 from autograd_graphs.monitoring.account import Account
 from autograd_graphs.monitoring.live_graphs import in_reach, span
-from autograd_graphs.monitoring.mistakes import Notes
+from autograd_graphs.monitoring.loop_mistakes import Notes
 
 LARGE = 1e9  # a loss that is larger than this before it is infinite has grown out of bounds
 GROWN = "Take a smaller learning rate, scale the data, or clip the gradients."

@@ -8,7 +8,7 @@ from typing import Any
 from autograd_graphs.diagnosing.graph_nodes import is_mean, node_of
 from autograd_graphs.looking.users_line import UsersLine
 from autograd_graphs.monitoring.account import Account, Way
-from autograd_graphs.monitoring.mistakes import Notes
+from autograd_graphs.monitoring.loop_mistakes import Notes
 
 
 class GradientUses:

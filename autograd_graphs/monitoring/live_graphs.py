@@ -26,7 +26,7 @@ from autograd_graphs.looking.tensors import read
 from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.users_line import UsersLine, line_like
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
-from autograd_graphs.monitoring.mistakes import Notes
+from autograd_graphs.monitoring.loop_mistakes import Notes
 
 EAGER = 3  # calls of backward() at which graphs are looked at; later ones are 4, 8, 16, …
 SHARE = 0.1  # of the time, at most so much goes into looks at graphs,

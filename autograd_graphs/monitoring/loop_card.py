@@ -6,7 +6,7 @@ from autograd_graphs.answer_card import Card, listed, strip_marks
 from autograd_graphs.data import counted
 from autograd_graphs.looking.tensors import read
 from autograd_graphs.monitoring.account import Account
-from autograd_graphs.monitoring.mistakes import NOTES, Notes
+from autograd_graphs.monitoring.loop_mistakes import NOTES, Notes
 from autograd_graphs.text import fold, in_bytes
 
 WORD = "Watched"

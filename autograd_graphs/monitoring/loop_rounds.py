@@ -15,7 +15,7 @@ from autograd_graphs.monitoring.account import Account, way_to
 from autograd_graphs.monitoring.finite import Finite
 from autograd_graphs.monitoring.gradient_uses import GradientUses
 from autograd_graphs.monitoring.live_graphs import EAGER, Graphs, entries, models_and_optimizers
-from autograd_graphs.monitoring.mistakes import Notes
+from autograd_graphs.monitoring.loop_mistakes import Notes
 
 MOST_OPTIMIZERS = 20  # that are followed
 ARGUMENTS = ("tensors", "grad_tensors", "retain_graph", "create_graph", "", "inputs")

@@ -25,8 +25,8 @@ from autograd_graphs.looking.users_line import users_frame
 from autograd_graphs.monitoring.account import Round
 from autograd_graphs.monitoring.live_graphs import entries
 from autograd_graphs.monitoring.loop_card import card_of
+from autograd_graphs.monitoring.loop_mistakes import Mistake, Notes
 from autograd_graphs.monitoring.loop_rounds import LoopRounds
-from autograd_graphs.monitoring.mistakes import Mistake, Notes
 from autograd_graphs.plain_values import describe
 
 Returned = TypeVar("Returned")

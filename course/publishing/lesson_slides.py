@@ -17,7 +17,7 @@ from course.publishing.slide_graphs import slide_graph
 from course.publishing.slides import Flow, Lab, Opening, Recap, Result, Round, Slide, Table
 from helpers.exercises.exercise import Exercise, find
 from helpers.predicting.kinds import lines_of, names
-from helpers.predicting.programs import cured
+from helpers.predicting.program_outcomes import cured
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
 from helpers.predicting.round_text import FENCE, TABLE, Reason, question, reason

@@ -13,7 +13,7 @@ from autograd_graphs.plain_values import describe, show
 from autograd_graphs.text import visible
 from helpers.exercises.functions import Run, inputs_of
 from helpers.exercises.reading import Reader, same, single
-from helpers.exercises.tensors import typed
+from helpers.exercises.watched_inputs import typed
 
 _NOTHING = object()
 MOST_PARTS = 3  # parts of an outcome that are set out

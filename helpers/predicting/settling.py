@@ -3,7 +3,7 @@
 from autograd_graphs.plain_values import describe
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.prediction import nearest, unclear
-from helpers.predicting.programs import cured, in_this_order, outcome
+from helpers.predicting.program_outcomes import cured, in_this_order, outcome
 from helpers.predicting.questions import Question, question
 from helpers.progress_file import PREDICTIONS, kept
 

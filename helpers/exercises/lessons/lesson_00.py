@@ -18,7 +18,7 @@ from helpers.exercises.programs import names_of
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import numbers
 from helpers.exercises.recognise import each_has, fails
-from helpers.exercises.tensors import afterwards, noted, readable
+from helpers.exercises.watched_inputs import afterwards, noted, readable
 from helpers.moons import moons
 
 _PROGRAM = """

@@ -30,7 +30,7 @@ from helpers.exercises.recognise import (
     shows,
 )
 from helpers.exercises.slips import parts
-from helpers.exercises.tensors import readable
+from helpers.exercises.watched_inputs import readable
 from helpers.moons import moons
 
 _detach, _clone = torch.Tensor.detach, torch.Tensor.clone

@@ -17,7 +17,7 @@ from helpers.exercises.programs import slope, value
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import letters
 from helpers.exercises.recognise import always, fails, first_wrong, right_in, wrong_in
-from helpers.exercises.tensors import afterwards, noted, readable
+from helpers.exercises.watched_inputs import afterwards, noted, readable
 
 _clone, _detach, _equal = torch.Tensor.clone, torch.Tensor.detach, torch.equal
 

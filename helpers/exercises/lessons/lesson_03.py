@@ -17,7 +17,7 @@ from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import letters
 from helpers.exercises.recognise import always, fails, right_in, shows
-from helpers.exercises.tensors import afterwards, noted, readable
+from helpers.exercises.watched_inputs import afterwards, noted, readable
 
 _RECORDED = "Is it the result of an operation, and was that recorded?"
 _HAS = "Has what this call returns a `grad_fn`?"

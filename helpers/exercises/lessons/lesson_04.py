@@ -20,7 +20,7 @@ from helpers.exercises.programs import limited
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.recognise import When, fails, first_wrong, wrong_in
 from helpers.exercises.slips import parts
-from helpers.exercises.tensors import afterwards, noted, readable
+from helpers.exercises.watched_inputs import afterwards, noted, readable
 from helpers.moons import moons
 
 

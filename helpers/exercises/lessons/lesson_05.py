@@ -26,7 +26,7 @@ from helpers.exercises.recognise import (
     shows,
     wrong_in,
 )
-from helpers.exercises.tensors import afterwards, noted, readable
+from helpers.exercises.watched_inputs import afterwards, noted, readable
 
 _NUMBERS = numbers()
 

@@ -15,7 +15,7 @@ from helpers.exercises.programs import slope
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
 from helpers.exercises.recognise import both, each_has, fails, right_in, shows
-from helpers.exercises.tensors import afterwards, noted, readable
+from helpers.exercises.watched_inputs import afterwards, noted, readable
 from helpers.moons import moons
 
 _CALLS = """

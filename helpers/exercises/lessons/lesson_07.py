@@ -15,7 +15,7 @@ from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.recognise import always, fails, like, shows, wrong_in
-from helpers.exercises.tensors import readable
+from helpers.exercises.watched_inputs import readable
 
 _IN_TUPLE = "in a tuple"
 _grad = torch.autograd.grad  # as it is now: a student may put another one in its place

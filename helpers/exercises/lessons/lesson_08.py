@@ -16,7 +16,7 @@ from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import letters, same
 from helpers.exercises.recognise import fails, like, shows, wrong_in
-from helpers.exercises.tensors import NO_TENSOR, NOT_A_TENSOR, readable
+from helpers.exercises.watched_inputs import NO_TENSOR, NOT_A_TENSOR, readable
 
 # as they are now, whatever becomes of torch's own names for them
 _no_grad, _is_grad_enabled = torch.no_grad, torch.is_grad_enabled

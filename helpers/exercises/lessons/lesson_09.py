@@ -16,7 +16,7 @@ from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.recognise import both, like, raised, right_in, shows, wrong_in
-from helpers.exercises.tensors import leaf, readable
+from helpers.exercises.watched_inputs import leaf, readable
 
 # Bound here: a student may have put others in their place.
 _grad, _arange = torch.autograd.grad, torch.arange

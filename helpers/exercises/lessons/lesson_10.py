@@ -15,7 +15,7 @@ from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import as_tuple
 from helpers.exercises.recognise import fails, shows, wherever_it_ran
-from helpers.exercises.tensors import readable, tensors_in
+from helpers.exercises.watched_inputs import readable, tensors_in
 from helpers.moons import moons
 
 _BOTH = "On which devices are these two, and how many dimensions have they?"

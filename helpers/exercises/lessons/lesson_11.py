@@ -20,7 +20,7 @@ from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import Reader, as_tuple, same
 from helpers.exercises.recognise import both, ended, right_in, shows, wrong_in
-from helpers.exercises.tensors import readable, tensors_in
+from helpers.exercises.watched_inputs import readable, tensors_in
 
 _PORTIONS = """
 model = torch.nn.Linear(3, 1)

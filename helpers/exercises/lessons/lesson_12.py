@@ -16,7 +16,7 @@ from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
 from helpers.exercises.recognise import both, each_has, like, raised, right_in, shows, wrong_in
-from helpers.exercises.tensors import afterwards, leaf, noted, readable, tensors_in
+from helpers.exercises.watched_inputs import afterwards, leaf, noted, readable, tensors_in
 
 # Bound here: a student may have put others in their place.
 _grad, _arange, _vmap = torch.autograd.grad, torch.arange, torch.func.vmap

@@ -17,7 +17,7 @@ from helpers.exercises.letters import Lines
 from helpers.exercises.programs import run, slope
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.recognise import both, fails, like, right_in, shows
-from helpers.exercises.tensors import (
+from helpers.exercises.watched_inputs import (
     NO_TENSOR,
     NOT_A_TENSOR,
     SEVERAL,

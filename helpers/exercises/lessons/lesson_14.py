@@ -19,7 +19,14 @@ from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import as_tuple, same
 from helpers.exercises.recognise import shows, wrong_in
-from helpers.exercises.tensors import NO_TENSOR, NOT_A_TENSOR, SEVERAL, leaf, no_loss, readable
+from helpers.exercises.watched_inputs import (
+    NO_TENSOR,
+    NOT_A_TENSOR,
+    SEVERAL,
+    leaf,
+    no_loss,
+    readable,
+)
 
 # Bound here: a student may have put others in their place.
 _grad, _tensor, _full = torch.autograd.grad, torch.tensor, torch.full_like
