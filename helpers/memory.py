@@ -257,6 +257,11 @@ class _Meter(TorchDispatchMode):
         self.steps: list[tuple[Any, int]] = []  # what runs, and how many changes came before it
         self.is_forward, self.next_node = True, next_number()
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Tell torch that nothing is compiled here; it would import its compiler, which takes seconds."""
+        return False
+
     def enter(self, name: str, *_: Any) -> None:
         """Note which node runs from now on, as a hook of it."""
         self.is_forward = False
