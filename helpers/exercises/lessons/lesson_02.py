@@ -360,7 +360,7 @@ FREEZE = Exercise(
     " others as they are, unless an old `.grad` still lies there: the optimizer would use it.",
     known={
         "The model is no longer the one that came in: it has other layers, other parameters or"
-        " other values. Take flags down in the model that is there, and replace nothing in"
+        " other values. Turn flags off in the model you were given, and replace nothing in"
         " it.": wrong_in(2),
         "Not every layer has a weight and a bias: a ReLU has neither, and the bias of a Linear may"
         " be None. Ask a layer for its `parameters()` and take what there is.": fails(

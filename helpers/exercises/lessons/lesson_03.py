@@ -174,7 +174,7 @@ GRADIENTS_OF = _gradients_of(_data([2.0, 3.0, 10.0], is_late=True))
 
 GRADIENTS = Exercise(
     id="03.2",
-    right="Two leaves were reached, and `s` had asked in time. Nobody asked for a gradient of the third leaf.",
+    right="Two leaves were reached, and `s` had asked in time. Nothing asked for a gradient of the third leaf.",
     asked="What are `a.grad`, `b.grad`, `c.grad` and `s.grad` at the end? Give a list in this"
     " order. `None` may be in it.",
     vary=_other_gradients,
@@ -234,8 +234,8 @@ MIDDLE = Exercise(
         "Your function returned None, and no gradient passed the `inner` that came in. To ask for a"
         " gradient does not start a backward, and behind `detach()` there is no path to"
         " `inner`.": shows("not passed"),
-        "Your function returned None. Backward did pass `inner`, a non-leaf. Nobody had asked this"
-        " very tensor to keep its gradient by then.": shows("dropped"),
+        "Your function returned None. Backward did pass `inner`, a non-leaf. But by then nothing"
+        " had asked this tensor to keep its gradient.": shows("dropped"),
         "Your function returned None. You did ask, but no gradient passed after that.": shows(
             "late"
         ),
@@ -366,7 +366,7 @@ REASONS = Exercise(
     cases=lambda random: _missing(random.randint(4, 9)),
     right="Keep it for the next weight that does not learn: an empty dict means that all have a gradient.",
     known={
-        "Torch warned while your function ran: you read `.grad` of a non-leaf that keeps none. Ask"
+        "PyTorch warned while your function ran: you read `.grad` of a non-leaf that keeps none. Ask"
         " `is_leaf` and `retains_grad` before you look.": lambda seen, _: any(
             isinstance(case, tuple) and case[2] not in (0, None) for case in seen
         ),

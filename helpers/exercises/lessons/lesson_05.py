@@ -410,8 +410,8 @@ CASE = Exercise(
         " one whose result you replaced. What must never reach the root?": _is_nan,
         "No gradient reaches `centre`. Something cut the path, such as `detach()`, `no_grad()` or a"
         " plain number in place of a tensor.": each_has(1, None),
-        "Your gradient is right, but your loss isn't. A point on the centre has the distance 0:"
-        " put that back after the root.": right_in(1),
+        "Your gradient is right, but your loss isn't. A point on the centre is at distance 0,"
+        " so put that back after the root.": right_in(1),
         "Your loss is right, but the gradient isn't: the point on the centre pulls, although it"
         " shouldn't. Did you move it aside a little? It then pulls with full force.": right_in(0),
     },

@@ -465,7 +465,7 @@ LOGGER = Exercise(
         "Somewhere `.grad` is None, and None has no norm. Ask for it before you compute.": fails(
             "NoneType"
         ),
-        "You leave somebody out, or name somebody twice. Every parameter has a line under the name"
+        "You leave a parameter out, or name one twice. Every parameter has a line under the name"
         " that `named_parameters()` gives it, and `all` comes with them.": _other_names,
         "You wrote 0 where no gradient came. SGD treats a zero and None differently, so the log"
         " should say which it was: None.": _zero_for_none,
