@@ -79,18 +79,18 @@ TOLD = [
     (answer(), "All of it."),
     (answer(first="pass"), "One step seems to be missing: nothing from before may be in the sum."),
     (answer(parts="parts[1:]"), "You left the first part out."),
-    (answer(when="True"), "One step seems to be done always"),
-    (answer(returned="w"), "A tensor seems to stand where its gradient is wanted: what was added"),
+    (answer(when="True"), "One step seems to be done every time"),
+    (answer(returned="w"), "A tensor seems to be used where its gradient is needed: what was added"),
     (answer(then="break"), "A loop seems to end after its first round."),
     (
         answer(loss="(w * part).sum()"),
         "Half of a formula seems to be missing: each part counts twice.",
     ),
-    (answer(loss="2 * (w * part).detach().sum()"), "One step isn't recorded"),
+    (answer(loss="2 * (w * part).detach().sum()"), "One step doesn't seem to be recorded"),
     (answer(loss="(w * part).sum()", after="w.grad.neg_()"), "I ran the function"),
     (
         answer(first="pass", parts="parts[1:]"),
-        "Two mistakes meet here. One step seems to be missing: nothing from before may be in the sum."
+        "There are two mistakes here. One step seems to be missing: nothing from before may be in the sum."
         " You left the first part out.",
     ),
     (answer(after="w.requires_grad_(False)"), "You froze it."),

@@ -491,8 +491,10 @@ def alt_text(graph: Graph) -> str:
     heard = [leaf_heard(leaf.outputs[0], places) for leaf in graph.leaves[:MOST_HEARD]]
     leaves = ", ".join(heard) or "none"
     rest = graph.size[1] - len(heard)
-    if rest:
+    if rest and heard:
         leaves += f" and {rest:,} more"
+    elif rest:
+        leaves = f"{rest:,}, none of them drawn"
     return visible(f"Backward graph of {'; '.join(describe(graph))}. Leaves: {leaves}.")
 
 

@@ -28,7 +28,7 @@ from helpers.exercises.reading import Reader, same
 _LAST = (
     "That is where it shows. The cause is an earlier line: which one leads to what you see there?"
 )
-_NONE = "The program has no such line. The number of each line stands behind it."
+_NONE = "The program has no such line. Each line's number comes after it."
 _BEFORE = re.compile(r"^(?:\s|[#(.]|it is|the|lines?|number|no|nr|l(?=[\s.\d]))+", re.IGNORECASE)
 _AT_ITS_END = re.compile(r"#\s*\d+\s*$")
 

@@ -111,10 +111,10 @@ def _mistakes(reference: Reference) -> Iterator[Mistake]:
     for wrong in reference.wrong:
         for other in reference.wrong:
             if wrong.at < other.at:
-                both = f"Two mistakes meet here. {wrong.message} {other.message}"
+                both = f"There are two mistakes here. {wrong.message} {other.message}"
                 yield Mistake(both, reference.with_wrong(wrong, other), "double")
         for missing in _one_step(reference.with_wrong(wrong), ("missing",)):
-            both = f"Two mistakes meet here. {missing.message} {wrong.message}"
+            both = f"There are two mistakes here. {missing.message} {wrong.message}"
             yield Mistake(both, missing.code, "double")
 
 

@@ -21,7 +21,7 @@ def of_a_value(answer: object, reading: object, truth: object) -> str:
         return _not_called(answer, "Your answer is")
     if isinstance(answer, (FunctionType, *METHOD)):
         return (
-            "Your answer is a function, and nobody called it. The exercise wants what it returns. Call it,"
+            "Your answer is a function, but you didn't call it. The exercise wants what it returns. Call it,"
             " with parentheses, and pass the result."
         )
     return _of_length(reading, truth)

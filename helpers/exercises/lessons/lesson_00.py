@@ -47,7 +47,7 @@ BY_HAND = Exercise(
     id="00.1",
     right="Two arrows end at `u`, and what arrives along them is added.",
     asked="Go back from `f` with pen and paper. What is the gradient of `f` by `u`? Give a number.",
-    principle="the gradient of `f` by a leaf is the sum of all that arrives along its arrows.",
+    principle="the gradient of `f` with respect to a leaf is the sum of all that arrives along its arrows.",
     quantities=Quantities(
         program=_PROGRAM.format_map,
         data=_data(5, 2, "u * v", "u"),
@@ -62,7 +62,7 @@ BY_HAND = Exercise(
                     "the value of `f`, and not how much it changes with `u`": "value(f)",
                     "the value of `{product}`, and a product hands back the other"
                     " factor": "value(product)",
-                    "the gradient of `f` by `v`": "slope(f, 'v')",
+                    "the gradient of `f` with respect to `v`": "slope(f, 'v')",
                 },
             ),
         ),
@@ -323,22 +323,22 @@ def lost_at(results):
     lost = None
     for name, result in results.items():
         has_graph = torch.is_tensor(result) and result.requires_grad
-~       has_graph = torch.is_tensor(result) and result.grad_fn is not None  # You take a leaf that asks for its
-~           # gradient for a lost result. Its `grad_fn` is None, yet a graph begins there: `requires_grad` is True.
+~       has_graph = torch.is_tensor(result) and result.grad_fn is not None  # You mistake a leaf that requires grad
+~           # for a lost result. Its `grad_fn` is None, yet a graph begins there: `requires_grad` is True.
         if has_graph:
             lost = None
-~           pass  # You return the first name that has no graph. A later result may have one again. Begin at the
-~               # last result, and go back.
+~           pass  # You return the first name that has no graph. But a later result may have one again, so start at
+~               # the last result and work back.
         elif lost is None:
-~       else:  # You return the last name that has no graph. The break is at the first of those in a row, so keep
-~           # the name that you found first.
+~       else:  # You return the last name that has no graph. But the graph is lost at the first of those in a row,
+~           # so keep that name instead.
             lost = name
     return lost
 ~   return next((name for name in reversed(results) if getattr(results[name], "requires_grad", False)), None)
-~       # You return the last name that has a graph. The break is at the name after it.
+~       # You return the last name that has a graph. The graph is lost at the name after it.
 ~   return next((name for name in reversed(results) if not getattr(results[name], "requires_grad", False)), None)
-~       # You return the last name that has no graph. Where a later result has one again, nothing is lost. And of
-~       # several in a row, the break is at the first.
+~       # You return the last name that has no graph. If a later result has one again, nothing is lost. And if
+~       # several in a row have none, the graph is lost at the first of them.
 
 
 answer = lost_at
@@ -358,10 +358,10 @@ CASE = Exercise(
         " it still ask in the second step?": fails("does not require grad"),
         "`w.grad` is None: no gradient reached `w`. A flag on the loss comes too late, for the"
         " operations before it have run, and nothing was written down.": fails("NoneType"),
-        "`w` asks for a gradient now, and torch protects it: without `torch.no_grad()` it does not"
+        "`w` asks for a gradient now, so PyTorch protects it: without `torch.no_grad()` it does not"
         " let you change a leaf in place. That line was"
         " right.": fails("leaf Variable that requires grad"),
-        "You return a single number. Asked for is `w`, with its two.": lambda seen, _: all(
+        "You return a single number. Return `w` itself, which has two.": lambda seen, _: all(
             isinstance(number, float) for number in seen
         ),
     },
@@ -371,18 +371,18 @@ CASE = Exercise(
     ),
     reference="""
 def answer(points, moon):
-~   return torch.zeros(2, 1)  # Your `w` is where it began. Each step has to move it by its gradient.
-    w = torch.zeros(2, 1, requires_grad=True)  # it asks before anything is computed from it
+~   return torch.zeros(2, 1)  # Your `w` is still where it started. Each step has to move it against its gradient.
+    w = torch.zeros(2, 1, requires_grad=True)  # this tensor has to require grad before anything is computed from it
     for step in range(100):
         guess = torch.sigmoid(points @ w)
         loss = ((guess - moon) ** 2).mean()
         loss.backward()
         with torch.no_grad():
             w -= w.grad
-~           w += w.grad  # You step along the gradient, which makes the loss larger. Subtract it, as the program did.
+~           w += w.grad  # You add the gradient, which makes the loss larger. Subtract it, as the program did.
         w.grad = None
-~       pass  # Nobody empties `w.grad`, so each step uses the gradients of all steps so far. (Lesson 06.) Leave that
-~           # line in.
+~       pass  # Nothing empties `w.grad` now, so each step uses the gradients of all the steps so far (lesson 06).
+~           # Leave that line in.
 ~       break  # You return after the first step. Move the `return` out of the loop.
     return w
 """,
@@ -447,11 +447,11 @@ REPAIR = Exercise(  # asked by old copies of the lesson only
 def answer(values):
 ~   return [2 * value for value in values]  # The numbers are right, but you worked them out by hand: autograd
 ~       # computed nothing while your function ran. Mend the function that is there, so that its backward() works.
-    x = torch.tensor(values, requires_grad=True)  # it asks before anything is computed from it
-~   x = values  # What comes in is a list of Python, and a list has no gradient. Make a tensor of it first.
+    x = torch.tensor(values, requires_grad=True)  # this tensor has to require grad before anything is computed from it
+~   x = values  # What comes in is a Python list, and a list has no gradient. Make a tensor of it first.
     loss = (x ** 2).sum()
     loss.backward()
-~   return loss  # You returned the loss, which is a value. Asked for is what backward() leaves in x.grad.
+~   return loss  # You returned the loss itself. What we want is what backward() leaves in x.grad.
     return x.grad
 """,
     principle="backward() walks what was recorded, and where no input asks for a gradient nothing"

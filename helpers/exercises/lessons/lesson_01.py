@@ -483,7 +483,7 @@ def _known(loop: str) -> dict[str, object]:
         "A loss had no graph. Either `w` was by then the name of a tensor that asks for no"
         " gradient, such as `w - …` gives under `no_grad`. Or nothing was recorded while you"
         " computed the loss.": fails("does not require grad", cases=slice(1)),
-        "The numbers are right, but torch did not notice the update: it went through `.data`, or"
+        "The numbers are right, but PyTorch did not notice the update: it went through `.data`, or"
         " past torch. Write into `w` itself, under `no_grad`. Lesson 09 shows what an unnoticed"
         " edit can spoil.": both(right_in(_LOSSES, _W), shows("not noticed")),
         "The numbers are right, and an old name was still used while your function ran: `.data`, or"

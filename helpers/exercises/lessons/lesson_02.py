@@ -136,7 +136,7 @@ COUNTS = Exercise(
     ),
     right="First a dtype that has gradients, then the flag.",
     known={
-        "You raised the flag on a tensor of integers, and torch refused. Between one integer and"
+        "You raised the flag on a tensor of integers, and PyTorch refused. Between one integer and"
         " the next there is nothing for a gradient to describe. Another step has to come first, and"
         " you go on with what it returns.": fails("can require gradients"),
         "What you return is not a tensor. Only a tensor has a flag: a list or a number of Python's"
@@ -153,12 +153,12 @@ COUNTS = Exercise(
     ),
     reference="""
 def answer(counts):
-    numbers = counts.double()  # floats can have a gradient, and these are exact up to 2**53
+    numbers = counts.double()  # integers can't require grad, and doubles hold whole numbers exactly up to 2**53
     return numbers.requires_grad_()
 ~   return numbers  # What you return is a float tensor and could require grad, but it doesn't. None of these sets
 ~       # the flag: a cast, a comparison, a misspelt attribute, `detach()`, a sum under `no_grad`.
-~   return counts  # You return integers. Integer tensors cannot require grad, and torch won't turn them into floats
-~       # for you. A cast back to an integer dtype gives a flag up.
+~   return counts  # You return integers. Integer tensors cannot require grad, and PyTorch won't turn them into
+~       # floats for you. If you cast back to integers, the flag is lost as well.
 """,
     cases=_other_counts,
     principle="the flag goes up only on a tensor whose dtype can have a gradient.",
@@ -360,7 +360,7 @@ FREEZE = Exercise(
     " others as they are, unless an old `.grad` still lies there: the optimizer would use it.",
     known={
         "The model is no longer the one that came in: it has other layers, other parameters or"
-        " other values. Take flags down in the model that is there, and replace nothing in"
+        " other values. Turn flags off in the model you were given, and replace nothing in"
         " it.": wrong_in(2),
         "Not every layer has a weight and a bias: a ReLU has neither, and the bias of a Linear may"
         " be None. Ask a layer for its `parameters()` and take what there is.": fails(
@@ -381,28 +381,27 @@ FREEZE = Exercise(
 def answer(model):
     model[:-1].requires_grad_(False)
 ~   model.requires_grad_(False)  # You froze the whole model. With a plain input nothing is left that requires grad,
-~       # and `backward()` would raise.
+~       # and `backward()` would fail.
 ~   model[-1].requires_grad_(False)  # You froze the layer that should stay free, and left the others free.
-~   model[0].requires_grad_(False)  # You froze the first layer alone. In a longer model there are layers between it
-~       # and the last.
-~   model[1:].requires_grad_(False)  # You froze every layer but the first. It is at the other end that one stays
+~   model[0].requires_grad_(False)  # You froze only the first layer. A longer model has others between it and the
+~       # last one.
+~   model[1:].requires_grad_(False)  # You froze every layer but the first. It's the last layer that should stay
 ~       # free.
-~   model[:-2].requires_grad_(False)  # Two layers stayed free. A slice or a `range` already leaves out the one at
-~       # which it ends.
-~   model.parameters()[:-1]  # `parameters()` hands out one parameter after the other and is no list. And count
-~       # layers, for they hold different numbers of parameters.
+~   model[:-2].requires_grad_(False)  # Two layers stayed free. A slice or a `range` already leaves out the index it
+~       # ends at.
+~   model.parameters()[:-1]  # `parameters()` hands out one parameter after the other, but it isn't a list. Besides,
+~       # count layers instead, because they hold different numbers of parameters.
 ~   for one in list(model.parameters())[:-2]:
 ~       one.requires_grad_(False)  # You left the last two parameters free, whichever layer they belong to. A Linear
 ~           # without a bias has one, and a layer that holds others may have four.
 ~   for name, one in model[:-1].named_parameters():
-~       one.requires_grad_("weight" not in name)  # You froze what is called a weight. A bias is a parameter too,
-~           # with a flag of its own.
+~       one.requires_grad_("weight" not in name)  # You froze only what is called a weight. But a bias is a
+~           # parameter too, with a flag of its own.
 ~   for layer in model[:-1]:
-~       layer.requires_grad_(not isinstance(layer, torch.nn.Linear))  # You froze the Linear layers that the model holds
-~           # itself. Before the last layer there may also be a norm, or a block that holds layers of its own, and
-~           # both have parameters.
+~       layer.requires_grad_(not isinstance(layer, torch.nn.Linear))  # You froze only the Linear layers at the top
+~           # level of the model. A norm has parameters too, and so does a block with layers of its own.
 ~   for layer in list(model[:-1].modules())[1:]:
-~       layer.requires_grad_(not isinstance(layer, torch.nn.Linear))  # You froze Linear layers, and no other kind. A norm
+~       layer.requires_grad_(not isinstance(layer, torch.nn.Linear))  # You froze only Linear layers, but a norm
 ~           # before the last layer has parameters too.
 """,
     cases=_other_models,
@@ -495,21 +494,21 @@ PART = Exercise(
     ),
     reference="""
 def freeze(model, name):
-    part = model.get_submodule(name)  # a name that the model doesn't have is an error
+    part = model.get_submodule(name)  # a name that the model doesn't have should be an error
     frozen = []
     for inner, parameter in part.named_parameters():
-        parameter.grad = None  # an optimizer would go on to use an old gradient
+        parameter.grad = None  # an optimizer would go on using an old gradient
         if parameter.requires_grad:
-~       if True:  # You named a parameter that was frozen before. The list says what this call froze.
+~       if True:  # You named a parameter that was already frozen. The list should say what this call froze.
 ~       frozen.append(f"{name}.{inner}")
 ~       if False:  # No parameter was frozen. Each has a flag of its own, and `part.requires_grad = False` only gives
 ~           # the module a new attribute.
 ~       parameter.requires_grad_(False)
 ~       if parameter.requires_grad:  # Your list stays empty. What you freeze belongs in it, so look at each flag
-~           # before you take it down.
+~           # before you set it to False.
             parameter.requires_grad_(False)
-~           pass  # Your list is right, but no flag came down. Each parameter has its own, and what you assign to
-~               # `part.requires_grad` is only a new attribute of the module.
+~           pass  # Your list is right, but every flag is still True. Each parameter has its own, and assigning to
+~               # `part.requires_grad` only gives the module a new attribute.
             frozen.append(f"{name}.{inner}")
 ~           frozen.append(inner)  # Your names are those inside the part. Put the name of the part before them.
     return frozen

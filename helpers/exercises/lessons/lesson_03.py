@@ -160,7 +160,7 @@ def _own(plain: str) -> dict[str, object]:
         " and when.": lambda _, seen: seen[3] is None and {seen[0], seen[1]} != {None},
         "You gave the value of `f`. A gradient says how much `f` changes when another tensor"
         " does.": (lambda d, seen: {*seen} - {None} == {(d["a"] + d["b"]) * d["c"]}),
-        "You gave a factor its own value. The slope of a product by one factor is the other"
+        "You gave a factor its own value. The slope of a product with respect to one factor is the other"
         " factor.": lambda d, seen: seen[2] == d["c"] or seen[3] == d["a"] + d["b"],
     }
 
@@ -174,7 +174,7 @@ GRADIENTS_OF = _gradients_of(_data([2.0, 3.0, 10.0], is_late=True))
 
 GRADIENTS = Exercise(
     id="03.2",
-    right="Two leaves were reached, and `s` had asked in time. Nobody asked for a gradient of the third leaf.",
+    right="Two leaves were reached, and `s` had asked in time. Nothing asked for a gradient of the third leaf.",
     asked="What are `a.grad`, `b.grad`, `c.grad` and `s.grad` at the end? Give a list in this"
     " order. `None` may be in it.",
     vary=_other_gradients,
@@ -184,7 +184,7 @@ GRADIENTS = Exercise(
     hints=(
         "First decide for each of the four whether there is a number at all. Does it require grad,"
         " and does it keep what arrives?",
-        "The gradient of `s * c` by `s` is `c`. A sum hands on what arrives, unchanged.",
+        "The gradient of `s * c` with respect to `s` is `c`. A sum hands on what arrives, unchanged.",
     ),
 )
 
@@ -234,8 +234,8 @@ MIDDLE = Exercise(
         "Your function returned None, and no gradient passed the `inner` that came in. To ask for a"
         " gradient does not start a backward, and behind `detach()` there is no path to"
         " `inner`.": shows("not passed"),
-        "Your function returned None. Backward did pass `inner`, a non-leaf. Nobody had asked this"
-        " very tensor to keep its gradient by then.": shows("dropped"),
+        "Your function returned None. Backward did pass `inner`, a non-leaf. But by then nothing"
+        " had asked this tensor to keep its gradient.": shows("dropped"),
         "Your function returned None. You did ask, but no gradient passed after that.": shows(
             "late"
         ),
@@ -249,15 +249,15 @@ MIDDLE = Exercise(
     ),
     reference="""
 def answer(loss, inner):
-    inner.retain_grad()  # a non-leaf keeps its gradient only where it was asked before
+    inner.retain_grad()  # a non-leaf keeps its gradient only if you ask it to before backward runs
     loss.backward()
-~   return torch.autograd.grad(inner, loss)[0]  # torch found no path from the output that you gave to the input
-~       # that you gave. `torch.autograd.grad(outputs, inputs)` wants the output first, then the very tensor that
-~       # it was computed from.
-~   return torch.autograd.grad(loss, inner.detach().requires_grad_())[0]  # torch found no path from `loss` to the
-~       # input that you gave. It has to be the very tensor that `loss` was computed from: `inner` itself.
-~   loss.backward(retain_graph=True); loss.backward()  # You returned twice the gradient. Each backward adds to a
-~       # gradient that is kept. How many of them ran?
+~   return torch.autograd.grad(inner, loss)[0]  # PyTorch found no path from the output you gave back to the input
+~       # you gave. `torch.autograd.grad(outputs, inputs)` wants the output first, then the very tensor that it was
+~       # computed from.
+~   return torch.autograd.grad(loss, inner.detach().requires_grad_())[0]  # PyTorch found no path from `loss` back
+~       # to the input you gave. It has to be the very tensor that `loss` was computed from: `inner` itself.
+~   loss.backward(retain_graph=True); loss.backward()  # You returned twice the gradient. Each backward adds to what
+~       # is already in `.grad`. How many of them ran?
     return inner.grad
 ~   return torch.ones_like(loss)  # You returned ones: the gradient of a tensor with respect to itself, with which
 ~       # backward begins. `inner` comes later.
@@ -366,7 +366,7 @@ REASONS = Exercise(
     cases=lambda random: _missing(random.randint(4, 9)),
     right="Keep it for the next weight that does not learn: an empty dict means that all have a gradient.",
     known={
-        "Torch warned while your function ran: you read `.grad` of a non-leaf that keeps none. Ask"
+        "PyTorch warned while your function ran: you read `.grad` of a non-leaf that keeps none. Ask"
         " `is_leaf` and `retains_grad` before you look.": lambda seen, _: any(
             isinstance(case, tuple) and case[2] not in (0, None) for case in seen
         ),
@@ -382,16 +382,16 @@ def why_no_grad(tensors):
     for name, tensor in tensors.items():
         if not tensor.is_leaf and not tensor.retains_grad:
 ~       if not tensor.is_leaf:  # A non-leaf is not always without a gradient. After `retain_grad()` it keeps what
-~           # reaches it: ask `retains_grad`.
+~           # reaches it, so ask for `retains_grad`.
             reasons[name] = "non-leaf"
         elif tensor.grad is None:
-~       elif not tensor.grad:  # `if tensor.grad` asks whether the numbers in it are true. You want to know whether
-~           # there is one at all: compare with None.
+~       elif not tensor.grad:  # `if tensor.grad` asks whether the numbers in it are nonzero. You want to know
+~           # whether there's a gradient at all, so compare with None.
 ~       elif tensor.grad is None or not tensor.grad.any():  # A gradient of zeros is a gradient: backward did reach
 ~           # this leaf.
-~       elif tensor.grad is None or not tensor.requires_grad:  # This flag was taken down after backward, but the
-~           # gradient is still there. Ask for the gradient first.
-~       else:  # You list every tensor. The list has those without a gradient only.
+~       elif tensor.grad is None or not tensor.requires_grad:  # This flag was switched off after backward, but the
+~           # gradient is still there. Look for the gradient first.
+~       else:  # You list every tensor, but only those without a gradient belong there.
             reasons[name] = "not reached" if tensor.requires_grad else "flag down"
     return reasons
 
@@ -432,7 +432,7 @@ CASE = Exercise(
     right="Your column is a leaf that requires grad. Now put it into the case, and count again.",
     principle="what you do to a weight after its flag went up is recorded, and gives a non-leaf.",
     known={
-        "What your function returned is no tensor. Only a tensor has a flag and a `.grad`: return"
+        "What your function returned isn't a tensor. Only a tensor has a flag and a `.grad`: return"
         " the weight itself.": always(_NO_TENSOR),
         "Your column is a leaf whose flag is down. As long as it is down, no backward fills its"
         " `.grad`.": shows("does not require grad"),
@@ -453,7 +453,7 @@ def answer(values):
 ~   column = torch.tensor(values, requires_grad=True).reshape(-1, 1)  # Your column is still the result of a recorded
 ~       # operation, so it is a non-leaf: the gradient is for the leaf it was made from. `retain_grad()` does not
 ~       # change that. Look at the order.
-    return column.requires_grad_()  # the flag goes up last, and nothing after it is recorded
+    return column.requires_grad_()  # the flag goes up last, so nothing before it is recorded
 """,
 )
 

@@ -304,46 +304,45 @@ def answer(node):
 ~   return list(node.next_functions)  # You return no lines. What's asked for is a list of texts, one for each
 ~       # line.
 ~   return [type(node).__name__] + ["  " + str(child and type(child).__name__) for child, _ in node.next_functions]
-~       # You went down one level, as the function above does. Visit what lies deeper, too.
-~   return [str(child and type(child).__name__) for child, _ in node.next_functions]  # You name the entries of
-~       # the first node, and nothing else. The first line is that node itself, and what lies deeper has lines
-~       # as well.
+~       # You went down only one level, as the function above does. Visit what lies deeper, too.
+~   return [str(child and type(child).__name__) for child, _ in node.next_functions]  # You name only the entries of
+~       # the first node. The first line should be that node itself, and whatever lies deeper needs lines as well.
     lines = []
     met = set()
     waiting = [(node, "")]
     while waiting:
         node, indent = waiting.pop(0)
         if node is None:
-~       if False:  # You took every entry for a node. One of them is None, and you asked it for what only nodes
-~           # have.
+~       if False:  # You took every entry for a node. But one of them is None, and you asked it for something only a
+~           # node has.
             lines.append(indent + "None")
-~           node.name()  # You took every entry for a node. One of them is None, and you asked it for what only
-~               # nodes have.
-~           lines.append(indent + ("None (again)" if None in met else "None")); met.add(None)  # You counted None
-~               # as a node that you meet again. An empty entry is no node, and its line is `None` each time.
-~           pass  # You left out the empty entries. Then nobody can see which input the others belong to.
+~           node.name()  # You took every entry for a node. But one of them is None, and you asked it for something
+~               # only a node has.
+~           lines.append(indent + ("None (again)" if None in met else "None")); met.add(None)  # You treated None as
+~               # a node you had met before. But an empty entry isn't a node, so its line is `None` every time.
+~           pass  # You left out the empty entries. Without them you can't tell which input the others belong to.
             continue
         name = type(node).__name__
         if node in met:
 ~       if False:  # You took the graph for a tree. A node that two paths reach is spelled out on each of them,
 ~           # and in a long chain of such nodes the work would double at every step.
-~       if name in [type(other).__name__ for other in met]:  # You know nodes by their names. Two nodes of one
-~           # class are two nodes, so compare the objects.
+~       if name in [type(other).__name__ for other in met]:  # You recognize nodes by their class names. Two nodes
+~           # of the same class are still two nodes, so compare the objects.
             lines.append(f"{indent}{name} (again)")
-~           pass  # You left out the nodes that you had met before. You need not enter them again, but each gets
-~               # a line, so that the reader sees where the path leads.
+~           pass  # You left out the nodes that you had met before. You don't have to go into them again, but each
+~               # still gets a line, so that you can see where the path leads.
             continue
         met.add(node)
         lines.append(indent + name)
         entries = [(child, indent + "  ") for child, number in node.next_functions]
-        waiting = entries + waiting  # what hangs from a node comes before what waits
+        waiting = entries + waiting  # a node's own entries come before the ones that are already waiting
 ~       waiting = entries[::-1] + waiting  # Your walk takes the last entry of each node first. The place of an
 ~           # entry says which input it belongs to, so keep the order of `next_functions`.
-~       waiting = waiting + entries  # Your walk goes level by level. Then the line above no longer says what a
+~       waiting = waiting + entries  # Your walk goes level by level, so the line above no longer tells you what a
 ~           # line hangs from. Follow one path to its end before you take the next entry.
-~       waiting = entries[:1]  # You followed the first entry of each node only. Every entry has a line.
+~       waiting = entries[:1]  # You followed only the first entry of each node, but every entry needs a line.
     return lines
-~   return lines[:1]  # You return one line. The lines that a deeper call makes have to reach that list, too.
+~   return lines[:1]  # You return only one line. The lines from deeper down have to reach that list, too.
 """,
     cases=_other_nodes,
 )
@@ -417,7 +416,7 @@ CASE = Exercise(
         " when more points are right?": _all(_LOST, _REACHED, _REACHED),
     },
     hints=(
-        "Draw `loss` of the first page. Which of its two parts leads on, and where to?",
+        "Draw `loss` of the program at the top. Which of its two parts leads on, and where to?",
         "`nn.functional.cross_entropy` takes the scores of the model and the number of each point's"
         " moon, as `moon[:, 0].long()`.",
     ),
@@ -426,11 +425,11 @@ def answer(model, points, moon):
     scores = model(points)
     misses = torch.nn.functional.cross_entropy(scores, moon[:, 0].long())
 ~   misses = (scores.argmax(1, keepdim=True) != moon).float().mean(); return misses  # Your loss has no graph at
-~       # all, and torch says so. That error is more honest than the silence of the case. No path may break off
-~       # between the loss and `model(points)`.
+~       # all, and PyTorch says so. That error is more honest than the silence of the case. The path from the loss
+~       # to `model(points)` mustn't be cut anywhere.
     return misses + (model.weight**2).sum()
-~   return misses.item()  # You return something that is no tensor, but only a tensor knows its node. Return the
-~       # loss itself.
+~   return misses.item()  # What you return isn't a tensor, and only a tensor knows its node. Return the loss
+~       # itself.
 """,
     cases=lambda random: tuple(partial(_start, seed) for seed in random.sample(range(3, 40), 2)),
 )

@@ -228,7 +228,7 @@ DIVISION = Exercise(
     ),
     reference="""
 def answer(v, a, b):
-    return v / b, -v * a / b**2  # each gets what arrives, times its own slope
+    return v / b, -v * a / b**2  # each input gets what arrives, times its own slope
 ~   return v / b, v / a  # You treated both inputs alike, as that engine does. In `a / b` they have
 ~       # different parts: what becomes of the quotient when only `b` grows?
 ~   return v / b, v * a / b**2  # The sizes are right, but a sign isn't. Make the denominator a little
@@ -237,16 +237,17 @@ def answer(v, a, b):
 ~       # then only `b`: where does the quotient go?
 ~   return 1 / b, -a / b**2  # You returned the derivatives. A node returns them times what arrives, and `v`
 ~       # is not always 1.
-~   return v / b, -a / b**2  # Only your first gradient is multiplied by what arrives. `v` arrives at the
-~       # node, so it stands in both.
-~   return 1 / b, -v * a / b**2  # Only your second gradient is multiplied by what arrives. `v` arrives at the
-~       # node, so it stands in both.
-~   return -v * a / b**2, v / b  # You returned the pair in the other order. The order is that of the
-~       # inputs: first for `a`.
-~   return b / a, -b * v / a**2  # Your formulas would be right with the arguments in another order. They
-~       # come as `v, a, b`: first what arrives.
-~   return v / b - v * a / b**2  # You added the two gradients up. They belong to two inputs: return a pair.
-~   return v / b  # You returned a gradient for `a` only. Here `b` gets one as well: return a pair.
+~   return v / b, -a / b**2  # Only your first gradient is multiplied by what arrives. `v` arrives at the node, so
+~       # it belongs in both.
+~   return 1 / b, -v * a / b**2  # Only your second gradient is multiplied by what arrives. `v` arrives at the node,
+~       # so it belongs in both.
+~   return -v * a / b**2, v / b  # You returned the pair in reverse order. It should follow the inputs: first the
+~       # gradient for `a`.
+~   return b / a, -b * v / a**2  # Your formulas would be right with the arguments in another order. They come as
+~       # `v, a, b`, so what arrives is first.
+~   return v / b - v * a / b**2  # You added the two gradients up. They belong to two different inputs, so return a
+~       # pair.
+~   return v / b  # You returned a gradient only for `a`. Here `b` gets one as well, so return a pair.
 ~   return (v / b).sum(), (-v * a / b**2).sum()  # You summed over the elements. Each element of `a` and of
 ~       # `b` has a gradient of its own, so a gradient has the shape of its input.
 """,
@@ -331,39 +332,39 @@ ROWS = Exercise(
     reference="""
 def answer(f, x):
     y = f(x)
-~   y = f  # You used `f` itself where its result is wanted: `f` is a function, `f(x)` the tensor that
-~       # backward begins at.
+~   y = f  # You used `f` itself where its result is needed: `f` is a function, and `f(x)` is the tensor backward
+~       # starts from.
     rows = []
-    for v in torch.eye(len(y)):  # each element of the output has a row
-~   for v in torch.ones(1, len(y)):  # You went back once, with ones: that adds all the rows up. A sum cannot
-~       # be taken apart again.
-~   for v in torch.eye(len(x)):  # What you hand in does not have the shape of the output, and the output is
-~       # where it arrives. A one-hot vector has as many elements as the output.
-        (row,) = torch.autograd.grad(y, x, v, retain_graph=True)  # the next backward needs the same saved tensors
-~       (row,) = torch.autograd.grad(f, x, v)  # You used `f` itself where its result is wanted: `f` is a
-~           # function, `f(x)` the tensor that backward begins at.
-~       (row,) = torch.autograd.grad(y, x, retain_graph=True)  # You started at an output of several elements
-~           # without saying with what. Which vector picks out one row?
+    for v in torch.eye(len(y)):  # each element of the output needs a row of its own
+~   for v in torch.ones(1, len(y)):  # You went back only once, with ones, which adds all the rows up. You can't
+~       # take a sum apart again.
+~   for v in torch.eye(len(x)):  # What you hand in has to have the shape of the output, because that's where it
+~       # arrives. So your one-hot vector needs as many elements as the output.
+        (row,) = torch.autograd.grad(y, x, v, retain_graph=True)  # the next backward needs the saved tensors again
+~       (row,) = torch.autograd.grad(f, x, v)  # You used `f` itself where its result is needed: `f` is a function,
+~           # and `f(x)` is the tensor backward starts from.
+~       (row,) = torch.autograd.grad(y, x, retain_graph=True)  # You started backward from an output with several
+~           # elements, so it needs a vector to start with. Which vector picks out one row?
 ~       row = torch.autograd.grad(y, x, v, retain_graph=True)  # Each of your rows is still in a tuple: `grad`
 ~           # returns one, even for a single tensor.
-~       row = torch.autograd.grad(y, x, v, retain_graph=True)[1]  # `grad` returns a tuple with one gradient
-~           # for each tensor that you differentiate by, and Python counts its entries from 0.
-~       y.backward(v, retain_graph=True); row = x.grad.clone()  # Your first row is right, and each later one
-~           # has those before it in it: `backward()` adds to `x.grad`. Use what returns the gradient, or empty
-~           # `x.grad` in between.
+~       row = torch.autograd.grad(y, x, v, retain_graph=True)[1]  # `grad` returns a tuple with one gradient for
+~           # each tensor you differentiate with respect to, and Python counts its entries from 0.
+~       y.backward(v, retain_graph=True); row = x.grad.clone()  # Your first row is right, but each later one
+~           # includes the rows before it, because `backward()` adds to `x.grad`. Use the function that returns the
+~           # gradient, or empty `x.grad` in between.
 ~       y.backward(v, retain_graph=True); row = x.grad; rows += [row]; row.zero_(); continue  # All your rows are
-~           # zeros. If you kept `x.grad` itself and emptied it with `zero_()`, you emptied the row that you
-~           # kept: it is the same tensor.
+~           # zeros. If you kept `x.grad` itself and then called `zero_()` on it, you wiped the row you had kept,
+~           # because it's the same tensor.
         rows.append(row)
-    return torch.stack(rows)  # the rows lie below each other
-~   return torch.stack(rows, dim=1)  # All the numbers are there, but the matrix lies on its side: each
-~       # backward gives a row, and you laid them as columns.
-~   return sum(rows)  # You went back once, with ones: that adds all the rows up. A sum cannot be taken apart
+    return torch.stack(rows)  # the rows go one below the other
+~   return torch.stack(rows, dim=1)  # All the numbers are there, but the matrix is transposed: each backward gives
+~       # a row, and you stacked the rows as columns.
+~   return sum(rows)  # You went back only once, with ones, which adds all the rows up. You can't take a sum apart
 ~       # again.
-~   return rows[0]  # You went back once, from the first element of the output: that is one row. Each element
-~       # has one.
-~   return torch.cat(rows)  # All the numbers are there, in one long vector: `torch.cat` puts the rows one
-~       # after the other. A matrix has them below each other.
+~   return rows[0]  # You went back only once, from the first element of the output. That gives one row, but each
+~       # element has one.
+~   return torch.cat(rows)  # All the numbers are there, but in one long vector: `torch.cat` joins the rows end to
+~       # end. In a matrix they go one below the other.
 """,
     cases=_other_fs,
 )
@@ -409,8 +410,8 @@ CASE = Exercise(
         " one whose result you replaced. What must never reach the root?": _is_nan,
         "No gradient reaches `centre`. Something cut the path, such as `detach()`, `no_grad()` or a"
         " plain number in place of a tensor.": each_has(1, None),
-        "Your gradient is right, but your loss isn't. A point on the centre has the distance 0:"
-        " put that back after the root.": right_in(1),
+        "Your gradient is right, but your loss isn't. A point on the centre is at distance 0,"
+        " so put that back after the root.": right_in(1),
         "Your loss is right, but the gradient isn't: the point on the centre pulls, although it"
         " shouldn't. Did you move it aside a little? It then pulls with full force.": right_in(0),
     },
@@ -423,14 +424,14 @@ CASE = Exercise(
 def answer(points, centre):
     squares = ((points - centre) ** 2).sum(1)
     is_apart = squares > 0
-    roots = torch.where(is_apart, squares, 1.0).sqrt()  # what the root gets is safe
-    distances = torch.where(is_apart, roots, 0.0)  # a point on the centre has the distance 0
+    roots = torch.where(is_apart, squares, 1.0).sqrt()  # the square root must never see a 0
+    distances = torch.where(is_apart, roots, 0.0)  # a point on the centre is at distance 0
     return distances.mean()
 ~   return distances.sum()  # You returned the sum of the distances. Divide it by the number of points.
-~   return squares.mean()  # You left the root out, so far points count too much. The mean of the distances
-~       # is asked for, not of their squares.
-~   return roots[is_apart].mean()  # You left the point on the centre out, and so divide by one point too few.
-~       # Its distance is 0, and it counts.
+~   return squares.mean()  # You left out the root, so distant points count too much. We want the mean of the
+~       # distances, not of their squares.
+~   return roots[is_apart].mean()  # You left out the point on the centre, so you divide by one point too few. Its
+~       # distance is 0, but it counts.
 
 # Or in one line, since vector_norm hands on 0 where the distance is 0:
 #     return torch.linalg.vector_norm(points - centre, dim=1).mean()
@@ -517,7 +518,7 @@ AGREES = Exercise(
         " measure. Compute with copies in `double()`.": lambda seen, right: (
             first_wrong(3)(seen, right) or first_wrong(4)(seen, right)
         ),
-        "No path leads from the result to this input, and torch says so. Pass `allow_unused=True`:"
+        "No path leads from the result to this input, and PyTorch says so. Pass `allow_unused=True`:"
         " its gradient is None, and its slope is 0.": fails("appears to not have been used"),
         "Integers have no slope. Hand such an input on as it came, and measure by the"
         " others.": fails("can require gradients", "used as indices"),

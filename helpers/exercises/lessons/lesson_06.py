@@ -258,13 +258,16 @@ CASE = Exercise(
     reference="""
 def answer(model, portions):
     count = sum(len(part) for part, _ in portions)
-    model.zero_grad()                      # nothing from an earlier step may be in the sum
+    model.zero_grad()                      # nothing from an earlier step may get into the sum
     for part, which in portions:
         errors = (model(part) - which) ** 2
-        (errors.sum() / count).backward()  # each point counts the same, whatever its portion
-~       errors.mean().backward()  # You added the portions' means in full, as the program of the first page does. In the mean over all points, a portion counts for its share of the points.
-~       (errors.mean() / len(portions)).backward()  # You divided by the number of portions. That is right while they are equal. Here they are not, so a point in a small portion counts too much.
-~       errors.sum().backward()  # Each point counts the same, which is good. But this is the gradient of a sum over all points, and the loss is their mean.
+        (errors.sum() / count).backward()  # each point counts the same, whichever portion it's in
+~       errors.mean().backward()  # You added the portions' means in full, as the program at the top does. In the
+~           # mean over all points, a portion counts for its share of the points.
+~       (errors.mean() / len(portions)).backward()  # You divided by the number of portions. That's right only while
+~           # they're all the same size. Here they aren't, so a point in a small portion counts too much.
+~       errors.sum().backward()  # Each point counts the same, which is good. But this is the gradient of a sum over
+~           # all points, while the loss is their mean.
 """,
     cases=_other_cases,
 )
@@ -462,7 +465,7 @@ LOGGER = Exercise(
         "Somewhere `.grad` is None, and None has no norm. Ask for it before you compute.": fails(
             "NoneType"
         ),
-        "You leave somebody out, or name somebody twice. Every parameter has a line under the name"
+        "You leave a parameter out, or name one twice. Every parameter has a line under the name"
         " that `named_parameters()` gives it, and `all` comes with them.": _other_names,
         "You wrote 0 where no gradient came. SGD treats a zero and None differently, so the log"
         " should say which it was: None.": _zero_for_none,

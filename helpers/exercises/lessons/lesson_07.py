@@ -125,27 +125,28 @@ def answer(w, inputs):
 ~       losses.append((h - 0.9) ** 2)
 ~   inputs = []
 ~   sum(losses).backward()
-~   w.data -= w.grad  # You add up the losses and take one step at the end. That is right when earlier steps
-~       # should count. Here each step moves `w` by its own gradient.
+~   w.data -= w.grad  # You add up the losses and take one step at the end. That's right when earlier steps should
+~       # count, but here each step moves `w` by its own gradient.
 ~   h, loss = torch.tensor(0.5), 0
 ~   for x in inputs:
 ~       h = torch.tanh(w * h + x)
 ~       loss = (h - 0.9) ** 2
 ~   inputs = []
 ~   loss.backward()
-~   w.data -= w.grad  # Only the last loss goes back, and `w` moves once. Each step has a loss, and moves `w`.
+~   w.data -= w.grad  # You call `backward()` only on the last loss, so `w` moves only once. Each step has a loss of
+~       # its own and should move `w`.
     for x in inputs:
         h = torch.tanh(w * h + x)
 ~       h = torch.tanh(w * h + x).detach()  # You cut too early: this loss has no history left, so nothing
 ~           # leads back to `w`. Cut after `backward()`, when the step has used its history.
-~       h = torch.tanh(w * 0.5 + x)  # Every step begins at 0.5 again. You left the history behind, and the
-~           # number with it.
+~       h = torch.tanh(w * 0.5 + x)  # Every step starts from 0.5 again. You left the history behind, but you lost
+~           # the number, too.
         loss = (h - 0.9) ** 2
         loss.backward()  # each step has a loss of its own
         with torch.no_grad():
             w -= w.grad  # each step moves `w`, in place and under `no_grad()`
-        w.grad = None  # a step uses its own gradient alone
-        h = h.detach()  # the number goes on, and its history stays behind
+        w.grad = None  # each step uses only its own gradient
+        h = h.detach()  # the number goes on, but its history stays behind
 ~       h = h.clone()  # The second step still goes back into the first one, whose saved tensors are freed.
 ~           # Which name carries the history of step one into step two?
 """,
@@ -242,13 +243,13 @@ APART = Exercise(
     reference="""
 def answer(losses, w):
     rows = []
-~   return list(torch.autograd.grad(sum(losses), w))  # You return one gradient, that of the sum. That is the
-~       # cheapest way, but here we want them apart.
-~   return len(losses) * list(torch.autograd.grad(sum(losses), w))  # Each of your gradients is that of the
-~       # sum of all losses. Each loss has a gradient that belongs to it alone.
+~   return list(torch.autograd.grad(sum(losses), w))  # You return one gradient, that of the sum. That's the
+~       # cheapest way, but here we want a separate one for each loss.
+~   return len(losses) * list(torch.autograd.grad(sum(losses), w))  # Each of your gradients is that of the sum of
+~       # all losses. We want the gradient of each loss by itself.
     for number, loss in enumerate(losses, start=1):  # each loss has a gradient of its own
-~   for number, loss in list(enumerate(losses[::-1], start=1)):  # All the gradients are there, but in another
-~       # order. The first one belongs to the first loss.
+~   for number, loss in list(enumerate(losses[::-1], start=1)):  # All the gradients are there, but in a different
+~       # order. The first one should belong to the first loss.
 ~   for number, loss in list(enumerate(losses, start=1))[:1]:  # You return fewer gradients than there are losses.
 ~       # The list needs one for each.
 ~   for number, loss in enumerate(losses[:-1]):  # You return fewer gradients than there are losses.
@@ -258,11 +259,11 @@ def answer(losses, w):
         (row,) = torch.autograd.grad(loss, w, retain_graph=number < len(losses))  # the losses share a trunk, and only the last call may free it
 ~       (row,) = torch.autograd.grad(w, loss)  # `torch.autograd.grad(a, b)` gives the gradient of `a` with
 ~           # respect to `b`. You gave `w` first and the loss second, but `w` was not computed from the loss.
-~       (row,) = torch.autograd.grad(loss, w, retain_graph=True)  # The gradients are right. But the trunk
-~           # still holds its saved tensor, because no call was told that it is the last one.
+~       (row,) = torch.autograd.grad(loss, w, retain_graph=True)  # The gradients are right. But the trunk still
+~           # holds its saved tensor, because you never told the last call that it was the last.
         rows.append(row)
-~       rows.append(loss.grad)  # Your gradients are None. Losses keep no `.grad`, because they are not leaves,
-~           # and `backward()` returns nothing. Look for the function that returns gradients.
+~       rows.append(loss.grad)  # Your gradients are None. Losses keep no `.grad`, because they aren't leaves, and
+~           # `backward()` returns nothing. Look for the function that returns gradients.
     return rows
 """,
 )

@@ -220,23 +220,23 @@ VALIDATE = Exercise(
     reference="""
 def answer(model, x):
     mode = model.training
-    model.eval()  # each module inside needs the mode of a validation
-    with torch.no_grad():  # nothing is recorded
+    model.eval()  # every module inside has to be in eval mode
+    with torch.no_grad():  # nothing should be recorded while the model runs
         y = model(x)
 ~       with torch.inference_mode(): y = model(x)  # Your result is an inference tensor. A later loss that
-~           # multiplies it by something that requires grad would raise. Another block records nothing
+~           # multiplies it by something that requires grad would fail. There's another block that records nothing
 ~           # either, but makes ordinary tensors.
-    model.train(mode)  # the model goes back into the mode in which it came
+    model.train(mode)  # the model goes back to the mode it came in
 ~   pass  # Your result is right. But a model that was being trained goes on without its dropout.
-~   model.train()  # Your result is right. But a model that was in eval mode before is in train mode now.
-~   model.train(not mode)  # Your result is right, but you set the other mode at the end. The model should
-~       # be in the one in which it came.
-~   model.train(mode); torch.set_grad_enabled(False)  # Grad mode is still off when your function is over,
-~       # so whatever runs next is not recorded. A `with` block ends by itself.
-~   model.train(mode); torch.set_grad_enabled(True)  # Grad mode is on when your function is over, although
-~       # it was off in one of the cases. A `with` block sets back what was there.
+~   model.train()  # Your result is right. But a model that came in eval mode is in train mode now.
+~   model.train(not mode)  # Your result is right, but you set the other mode at the end. The model should go back
+~       # to the one it came in.
+~   model.train(mode); torch.set_grad_enabled(False)  # Grad mode is still off when your function is over, so
+~       # whatever runs next isn't recorded. A `with` block would end by itself.
+~   model.train(mode); torch.set_grad_enabled(True)  # Grad mode is on when your function is over, although it was
+~       # off in one of the cases. A `with` block puts back what was there.
     return y
-~   return y.tolist()  # Your function doesn't return a tensor. Return what the model makes.
+~   return y.tolist()  # Your function doesn't return a tensor. Return what the model computes.
 """,
     cases=_other_models,
 )
@@ -285,7 +285,7 @@ CASE = Exercise(
         "Your function fills `w.grad`. It only has to return the loss. The loop of the case calls"
         " `backward()`.": wrong_in(3),
         NO_TENSOR: shows(NOT_A_TENSOR),
-        "Your loss is another number than that of `broken`. Cutting off a target changes no"
+        "Your loss is a different number from that of `broken`. Cutting off a target changes no"
         " number.": wrong_in(0),
     },
     hints=(
@@ -295,18 +295,18 @@ CASE = Exercise(
     reference="""
 def answer(points, w):
     guess = torch.sigmoid(points @ w)
-    target = torch.sigmoid(3 * points @ w).detach()  # the target stays where it is
-~   target = torch.sigmoid(3 * points @ w)  # The loss is right, but your target still learns: this gradient
+    target = torch.sigmoid(3 * points @ w).detach()  # the target shouldn't move, so it needs no history
+~   target = torch.sigmoid(3 * points @ w)  # The loss is right, but your target still learns, because this gradient
 ~       # comes through the target as well.
-~   target = torch.sigmoid(3 * points @ w); guess = guess.detach()  # You cut off the guess. Now the target
-~       # learns and the guess stays, so they meet at 0.5 all the same.
+~   target = torch.sigmoid(3 * points @ w); guess = guess.detach()  # You detached the guess instead. Now the target
+~       # learns and the guess stays put, so they still meet at 0.5.
 ~   with torch.inference_mode(): target = torch.sigmoid(3 * points @ w)
 ~   return torch.nn.functional.mse_loss(guess, target)  # Autograd can't save a tensor that was made in
-~       # `inference_mode()`. Cut the target off in a way that makes an ordinary tensor.
+~       # `inference_mode()`. Cut the target off in a way that leaves you an ordinary tensor.
     return ((guess - target) ** 2).mean()
 ~   return (guess - target) ** 2  # You return one number for each point. The loss is their mean.
-~   return ((guess - target) ** 2).mean().detach()  # Nothing leads from your loss back to `w`. Cut off the
-~       # target alone: the guess needs its history.
+~   return ((guess - target) ** 2).mean().detach()  # Nothing leads from your loss back to `w`. Cut off only the
+~       # target: the guess needs its history.
 """,
 )
 

@@ -242,21 +242,20 @@ MASKED = Exercise(
     reference="""
 def answer(x):
     y = x.clone()  # a copy may be edited, and this one stays in the graph
-~   y = x  # Your function edits the leaf itself, or a view of it, and torch refuses that line. Make a
-~       # tensor that may be edited first.
-~   y = x.view(-1)  # Your function edits the leaf itself, or a view of it, and torch refuses that line.
-~       # Make a tensor that may be edited first.
+~   y = x  # Your function edits the leaf itself, or a view of it, and PyTorch refuses that line. First make a
+~       # tensor you're allowed to edit.
+~   y = x.view(-1)  # Your function edits the leaf itself, or a view of it, and PyTorch refuses that line. First
+~       # make a tensor you're allowed to edit.
     y[y < 0] = 0.0
     return y
-~   return x  # Your function hands `x` itself back, with the values that it came with. Return the tensor
-~       # that you edited.
-~   return y.tolist()  # What your function returns is not one tensor. `backward()` needs one, of the shape
-~       # of `x`: edit a copy of `x`, and return that.
-~   return y.sum()  # You return a sum. Return the tensor itself, of the shape of `x`.
-~   return y[x >= 0]  # What your function returns has another shape than `x`. The negative elements stay in
-~       # their places, as 0.
-~   return y[None]  # What your function returns has another shape than `x`. The negative elements stay in
-~       # their places, as 0.
+~   return x  # Your function returns `x` itself, with the values it came with. Return the tensor you edited.
+~   return y.tolist()  # What your function returns isn't a tensor. `backward()` needs one with the shape of `x`, so
+~       # edit a copy of `x` and return that.
+~   return y.sum()  # You return a sum. Return the tensor itself, with the shape of `x`.
+~   return y[x >= 0]  # What your function returns has a different shape from `x`. The negative elements should stay
+~       # in place, as 0.
+~   return y[None]  # What your function returns has a different shape from `x`. The negative elements should stay
+~       # in place, as 0.
 """,
     cases=_other_values,
 )
@@ -328,8 +327,8 @@ from torch import nn
 def answer(model):
     for before, layer in zip(model, model[1:]):
         if isinstance(before, (nn.ReLU, nn.Tanh, nn.Sigmoid)) and hasattr(layer, "inplace"):
-~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every edit in place. Some of
-~           # them do no harm, and save memory. What has the layer before saved?
+~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every edit in place. But some of
+~           # them do no harm and save memory. What did the layer before it save?
             layer.inplace = False
 """,
     cases=_other_models,

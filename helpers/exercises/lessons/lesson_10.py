@@ -131,19 +131,18 @@ LEAF = Exercise(
     reference="""
 def answer(values, place):
     w = torch.tensor(values).to(place)
-~   w = torch.tensor(values, requires_grad=True).to(place)  # On the CPU your tensor is a leaf, because
-~       # nothing had to move there. Elsewhere it is a result. It required grad before you moved it, so
-~       # the move was recorded.
-~   w = torch.tensor(values)  # Your leaf stayed on the CPU as float32. A tensor's `.to()` returns another
-~       # tensor: what happened to that one?
-~   w = torch.tensor(values, device=place)  # You can go to a device, but a dtype raises. `place` may be
-~       # either. What takes both?
-~   w = torch.tensor(values, dtype=place)  # You can take a dtype, but the device `cpu` raises. `place` may
-~       # be either. What takes both?
-~   w = torch.tensor(values); w.data = w.data.to(place)  # Through `.data` you can change the dtype, but you
-~       # can't get to `meta`. You need not put the moved tensor back into the old one.
-~   w = torch.tensor(values).cuda()  # You go to a GPU whatever `place` says. Your function is told where to
-~       # go.
+~   w = torch.tensor(values, requires_grad=True).to(place)  # On the CPU your tensor is a leaf, because nothing had
+~       # to move there. Elsewhere it is a result. It required grad before you moved it, so the move itself was
+~       # recorded.
+~   w = torch.tensor(values)  # Your leaf stayed on the CPU as float32. A tensor's `.to()` returns a new tensor.
+~       # What happened to that one?
+~   w = torch.tensor(values, device=place)  # This works for a device, but with a dtype it fails. `place` may be
+~       # either, so what takes both?
+~   w = torch.tensor(values, dtype=place)  # This works for a dtype, but with the device `cpu` it fails. `place` may
+~       # be either, so what takes both?
+~   w = torch.tensor(values); w.data = w.data.to(place)  # Through `.data` you can change the dtype, but you can't
+~       # get to `meta`. You don't have to put the moved tensor back into the old one.
+~   w = torch.tensor(values).cuda()  # You go to a GPU whatever `place` says. Let `place` decide.
     return w.requires_grad_()  # the leaf asks for its gradient after the move
 ~   return w.requires_grad_().is_leaf  # You return something that is not a tensor. Return the leaf itself.
 """,
@@ -205,22 +204,22 @@ CASE = Exercise(
     reference="""
 def answer(model, points, moon):
     device = next(model.parameters()).device
-~   device = "meta"  # You send the data to one device, whatever the model is on. Ask the model where it is.
-~   device = "cuda"  # You ask for a GPU, but this machine need not have one. Ask the model where it is.
-~   device = "meta"; model.to(device)  # Your model began on the CPU and is on meta now, and its numbers are
-~       # lost. Leave it where it was.
+~   device = "meta"  # You always send the data to the same device, wherever the model is. Ask the model.
+~   device = "cuda"  # You ask for a GPU, but not every machine has one. Ask the model where it is.
+~   device = "meta"; model.to(device)  # Your model was on the CPU, but now it's on meta and its numbers are lost.
+~       # Leave it where it was.
     points, moon = points.to(device), moon.to(device)
-~   points = points.to(device)  # With the model on meta, your loop still meets a tensor on the CPU. There
-~       # are two to move. Have both come along, and do their names lead to what `.to()` returned?
+~   points = points.to(device)  # With the model on meta, your loop still meets a tensor on the CPU. There are two
+~       # to move. Did you move both, and do their names refer to what `.to()` returned?
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
     for step in range(3):
-        optimizer.zero_grad()  # nothing from an earlier step may be in the sum
+        optimizer.zero_grad()  # nothing from an earlier step may get into the sum
         guess = model(points)
         loss = torch.nn.functional.binary_cross_entropy_with_logits(guess, moon)
         loss.backward()  # each step needs a gradient of its own
-        optimizer.step()  # the weights take a step each time
+        optimizer.step()  # the weights take a step in every round
     return loss
-~   return loss.item()  # On meta the loss has no number that you could ask for. Return the tensor.
+~   return loss.item()  # On meta there's no number in the loss to ask for. Return the tensor.
 """,
 )
 
@@ -440,29 +439,29 @@ CARRY = Exercise(
 def answer(batch, device):
     if isinstance(batch, torch.Tensor):
         return batch.to(device)
-~       return batch.to("meta")  # You always move to `meta`. Your function is told where to go.
-~       return batch.detach().to(device)  # You cut a leaf off from its graph. A recorded move keeps the
-~           # flag: leave `detach()` out.
-~       return batch.clone().to(device)  # A tensor that is there already should come back itself, but you
-~           # return a copy. `.to()` makes another tensor only where something has to move.
-~       batch.to(device); return batch  # Your tensors are still where they were. `.to()` returns another
-~           # tensor: what happened to that one?
-~       return batch.to(device, torch.float32)  # You change the dtype. A tensor only moves, and whole
-~           # numbers stay whole.
+~       return batch.to("meta")  # You always move to `meta`. Let `device` decide.
+~       return batch.detach().to(device)  # You cut the tensor off from its graph. A recorded move keeps the flag,
+~           # so leave `detach()` out.
+~       return batch.clone().to(device)  # A tensor that's already there should come back as itself, but you return
+~           # a copy. `.to()` makes a new tensor only when something has to move.
+~       batch.to(device); return batch  # Your tensors are still where they were. `.to()` returns a new tensor. What
+~           # happened to that one?
+~       return batch.to(device, torch.float32)  # You change the dtype. A tensor should only move, so whole numbers
+~           # stay whole.
     if isinstance(batch, dict):  # a dict comes back as a dict, with each of its values moved
         return {key: answer(value, device) for key, value in batch.items()}
     if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-~   if False:  # A namedtuple wants its fields one by one, and not in one list: `type(batch)(*moved)`.
+~   if False:  # A namedtuple wants its fields one by one, not in a single list: `type(batch)(*moved)`.
         return type(batch)(*[answer(value, device) for value in batch])
-~       return tuple(answer(value, device) for value in batch)  # Your namedtuple came back as another kind,
-~           # so `batch.points` works no more. It is a tuple that has `_fields`.
+~       return tuple(answer(value, device) for value in batch)  # Your namedtuple came back as something else, so
+~           # `batch.points` no longer works. You can tell a namedtuple by its `_fields`.
     if isinstance(batch, (list, tuple)):  # a list or tuple comes back as the same kind
         return type(batch)(answer(value, device) for value in batch)
 ~       return [answer(value, device) for value in batch]  # A tuple comes back as a list. It should be of the
 ~           # same kind as before.
     return batch  # anything that holds no tensor comes back as it is
-~   return list(batch) if hasattr(batch, "__iter__") and not isinstance(batch, str) else batch  # You go into
-~       # more than dicts, lists and tuples. Anything else comes back as it is, even if it has parts.
+~   return list(batch) if hasattr(batch, "__iter__") and not isinstance(batch, str) else batch  # You go into more
+~       # than dicts, lists and tuples. Anything else should come back as it is, even if it has parts.
 """,
     cases=lambda random: _batches(random.randint(3, 9)),
 )

@@ -139,24 +139,24 @@ def answer(generator, critic, z):
 ~   (-score).backward()  # The critic's step raises the score. It should lower it: `step()` goes against
 ~       # the gradient of what you call `backward()` on.
     of_critic.step()
-~   pass  # The critic has not moved at all. Does it make a step, and what is in its `.grad` then?
+~   pass  # The critic hasn't moved at all. Does it take a step, and what is in its `.grad` by then?
 ~   of_generator.zero_grad()
 ~   (-critic(generator(z)).mean()).backward(inputs=list(generator.parameters()))
-~   of_critic.step(); of_generator.step(); return  # No error, and an order that people do use. But your
-~       # generator played against the critic of before. Here it has to meet the one that has just learnt.
+~   of_critic.step(); of_generator.step(); return  # There's no error, and it's an order people do use. But your
+~       # generator played against the old critic. Here it has to face the one that has just learnt.
 ~   score = critic(generator(z)).mean()
 ~   [one.data.sub_(0.1 * one.grad) for one in critic.parameters()]
-~   of_generator.zero_grad(); (-score).backward(); of_generator.step(); return  # No error, but the
-~       # generator's gradient comes from a score of before. You wrote into the critic through `.data`,
-~       # where no counter sees it, so nothing warned you. Compute the score again.
+~   of_generator.zero_grad(); (-score).backward(); of_generator.step(); return  # There's no error, but the
+~       # generator's gradient comes from the old score. You wrote into the critic through `.data`, where no counter
+~       # sees it, so nothing warned you. Compute the score again.
     of_generator.zero_grad()
-~   pass  # The forward is new, and yet the generator made a step with a sum. The critic's `backward()`
-~       # went through the generator, too, and left something there.
-~   of_generator.step(); return  # The generator made its step with what the critic's `backward()` had
-~       # left in its `.grad`: to a smaller score, and against the critic of before.
+~   pass  # The forward pass is new, but the generator still took a step with a sum. The critic's `backward()` went
+~       # through the generator, too, and left something there.
+~   of_generator.step(); return  # The generator took its step with what the critic's `backward()` had left in its
+~       # `.grad`. So it went towards a smaller score, and against the old critic.
     score = critic(generator(z)).mean()
-~   pass  # You call `backward()` twice on one graph, or on a part of it, and the first call freed what
-~       # it had saved. Before you keep it: into which of its weights did the step write in between?
+~   pass  # You call `backward()` twice on one graph, or on a part of it, and the first call freed what it had
+~       # saved. Before you decide to keep it, ask which of its weights the step wrote into in between.
 ~   score = critic(generator(z)).mean(); of_critic.step()  # A step came between a forward and its
 ~       # `backward()`: it wrote into a weight that this graph had saved. `retain_graph=True` keeps the
 ~       # tensor, but not the numbers in it.
@@ -164,8 +164,8 @@ def answer(generator, critic, z):
 ~   score.backward()  # The generator's step lowers the score. It should raise it: `step()` goes against
 ~       # the gradient of what you call `backward()` on.
     of_generator.step()
-~   pass  # The generator has not moved at all. Does it make a step, and what is in its `.grad` then?
-~   of_generator.step(); of_critic.step()  # The critic makes a second step. It's given one, before the
+~   pass  # The generator hasn't moved at all. Does it take a step, and what is in its `.grad` by then?
+~   of_generator.step(); of_critic.step()  # The critic takes a second step. It should take just one, before the
 ~       # generator's.
 """,
     cases=_other_duel,
@@ -322,32 +322,32 @@ def answer(model, points, moon):
         loss = torch.nn.functional.mse_loss(pred, moon)
         percent = (pred * 100).mean()
 ~       pred *= 100; percent = pred.mean()  # Something wrote into a tensor that a node had saved, before
-~           # `backward()` came for it. On a tensor, `*=` makes nothing new: it edits, like `mul_`.
-~       pred.data *= 100; percent = pred.mean()  # No error, and a wrong gradient in the first round
-~           # already. You changed what the loss had saved where no counter sees it. You silenced the
-~           # check; the edit is still there.
+~           # `backward()` got to it. On a tensor, `*=` makes nothing new: it edits in place, like `mul_`.
+~       pred.data *= 100; percent = pred.mean()  # There's no error, but the gradient is wrong in the very first
+~           # round. You changed what the loss had saved, in a way no counter sees. You silenced the check, but the
+~           # edit is still there.
         optimizer.zero_grad()
-~       pass  # The first round is right. From the second on, each step is made with a sum. What does
-~           # `backward()` do with a `.grad` that is there?
+~       pass  # The first round is right. From the second on, each step uses a sum. What does `backward()` do if
+~           # there's already a `.grad`?
         loss.backward()  # each step needs the gradient of its own round
-~       loss.backward(); optimizer.zero_grad()  # Gradients came, and no parameter follows them. Is there a
-~           # step, and what is in `.grad` when it looks? Mind the order of the three calls.
+~       loss.backward(); optimizer.zero_grad()  # There were gradients, but no parameter follows them. Is there a
+~           # step, and what is in `.grad` when it runs? Mind the order of the three calls.
 ~       loss.backward(retain_graph=True)  # All numbers are right, but each backward keeps its saved
 ~           # tensors, though none of these graphs is needed again: `retain_graph` is for a second
 ~           # `backward()`. What would it cost a large model?
         optimizer.step()
         with torch.no_grad():
             model.weight.clamp_(-1, 1)  # the weights are put back into their range after each step
-~           with torch.enable_grad(): model.weight.clamp_(-1, 1)  # A line writes into a leaf while recording
-~               # is on. This write should be counted, but not recorded, like the write of a step.
-~           model.weight = torch.nn.Parameter(model.weight.clamp(-1, 1))  # The model has another weight now,
-~               # but the optimizer holds the one from before. Write into the tensor that's there.
-~           [one.clamp_(-1, 1) for one in model.parameters()]  # You kept the bias in the range as well. Only
-~               # the weights should be.
+~           with torch.enable_grad(): model.weight.clamp_(-1, 1)  # A line writes into a leaf while recording is on.
+~               # Like an optimizer's step, this write should be counted but not recorded.
+~           model.weight = torch.nn.Parameter(model.weight.clamp(-1, 1))  # The model has a new weight now, but the
+~               # optimizer still holds the old one. Write into the tensor that's there.
+~           [one.clamp_(-1, 1) for one in model.parameters()]  # You clamped the bias as well, but only the weights
+~               # should be.
         log.append([loss.item(), percent.item()])
-~       log.append([loss, percent])  # The numbers are right, but after your function nodes of its graphs
-~           # are still alive: something that you keep leads to them. Is each entry of the log a number, or
-~           # a tensor with its graph?
+~       log.append([loss, percent])  # The numbers are right, but when your function is over, nodes of its graphs
+~           # are still alive, because something you keep leads to them. Is each entry of the log a number, or a
+~           # tensor with its graph?
     return log
 """,
     cases=_other_cases,
@@ -579,36 +579,36 @@ def answer(model, step, validate, patience, most):
     best = float("inf")
     waited = 0
     while len(losses) < most and waited < patience:
-~   while len(losses) < most:  # You never run out of patience. After `patience` rounds in a row without a
-~       # smaller loss than the best one, it's time to stop.
+~   while len(losses) < most:  # You never run out of patience. After `patience` rounds in a row without a new best
+~       # loss, it's time to stop.
 ~   while waited < patience:  # Your loop goes on after `most` rounds.
-~   while len(losses) < most and waited <= patience:  # You wait one round too long. Is the round that
-~       # brings nothing counted when you ask?
-~   while len(losses) <= most and waited < patience:  # You make one round more than `most`.
+~   while len(losses) < most and waited <= patience:  # You wait one round too long. Has the round without progress
+~       # been counted by the time you check?
+~   while len(losses) <= most and waited < patience:  # You run one round more than `most`.
         step()  # each round trains, and then it validates
         loss = validate().item()
         losses.append(loss)  # the loss of each round is returned
-        waited += 1  # a round that brings no smaller loss is counted
+        waited += 1  # a round without a smaller loss has to be counted
         if loss < best:
-~       if loss <= best:  # You took a loss for better that is only as good as the best. The patience is there
-~           # to end that.
-~       if loss < best - 1e-4:  # A loss counts as better if it's smaller at all, however little. You ask for
+~       if loss <= best:  # You counted a loss as better when it only equals the best. Patience is there to end
+~           # exactly that.
+~       if loss < best - 1e-4:  # A loss counts as better if it's smaller at all, by however little. You ask for
 ~           # more than that.
-~       if loss < best or len(losses) == 1:  # The first loss was NaN, and no loss is smaller than NaN. Begin
-~           # with `float('inf')` as the best.
+~       if loss < best or len(losses) == 1:  # The first loss was NaN, and no loss is smaller than NaN. Start with
+~           # `float('inf')` as the best.
 ~       if not loss >= best:  # You took a NaN for the best loss. Any comparison with a NaN is false, so ask
 ~           # for what you want: a smaller loss.
             best = loss  # each loss is compared with the best one so far
             waited = 0
-~           pass  # Your patience never begins anew. Only rounds in a row count, since the best one.
+~           pass  # Your patience never starts over. Only the rounds since the best one count.
             kept = copy.deepcopy(model.state_dict())
-~           kept = model.state_dict()  # At the end the model has the numbers of its last round.
-~               # `state_dict()` copies nothing: what you kept has gone on learning, or nobody has loaded it.
+~           kept = model.state_dict()  # At the end the model has the numbers of its last round. Either you never
+~               # loaded what you kept, or it went on learning, because `state_dict()` copies nothing.
 ~           kept = {**model.state_dict(), **copy.deepcopy(dict(model.named_parameters()))}  # The parameters
 ~               # are those of the best round, but the buffers are those of the last one. Keep both.
     model.load_state_dict(kept)
     return losses
-~   return best  # You return the best loss. The losses of all rounds are wanted.
+~   return best  # You return only the best loss, but we want the losses of all rounds.
 """,
     cases=lambda random: _trainings(float(random.randint(2, 6))),
 )

@@ -517,24 +517,24 @@ CASE = Exercise(
 class Gate(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, slope):
-        ctx.save_for_backward(x)  # what is saved is guarded against edits
-~       ctx.save_for_backward(x.data)  # Somebody edited `x` before backward, and your gate used the
-~           # new numbers without a word. Who guards a tensor?
+        ctx.save_for_backward(x)  # what's saved has to be guarded against edits
+~       ctx.save_for_backward(x.data)  # `x` was edited before backward, and your gate used the new numbers without
+~           # a word. What would have guarded it?
 ~       ctx.save_for_backward(x, slope)  # `slope` is a number, which `save_for_backward` refuses. A
 ~           # number can't change behind your back, so it may be an attribute.
         ctx.slope = slope
-        return torch.where(x > 0, x, slope * x)  # the forward itself was right, leave it as it is
+        return torch.where(x > 0, x, slope * x)  # the forward itself was right, so leave it as it is
 
     @staticmethod
     def backward(ctx, grad):
         (x,) = ctx.saved_tensors
-        return torch.where(x > 0, grad, ctx.slope * grad), None  # each element of what arrives, times its own slope
-~       return torch.where(x > 0, 1.0, ctx.slope), None  # Your backward returns the bare slope, as in
-~           # the case. What arrives is lost: `check` lets 2 and 3 arrive.
+        return torch.where(x > 0, grad, ctx.slope * grad), None  # each element of what arrives is multiplied by its own slope
+~       return torch.where(x > 0, 1.0, ctx.slope), None  # Your backward returns the bare slope, as in the case, so
+~           # whatever arrives is lost. In `check`, 2 and 3 arrive.
 ~       return torch.where(x > 0, grad, 0.0), None  # The gradient is right for positive numbers only.
 ~           # What is the slope where `x` is not positive?
-~       grad[x <= 0] *= ctx.slope; return grad, None  # You write into the gradient that arrives. It isn't
-~           # yours: others may get the same memory. Compute a new tensor.
+~       grad[x <= 0] *= ctx.slope; return grad, None  # You write into the gradient that arrives. It isn't yours,
+~           # because others may share its memory. Compute a new tensor.
 
 
 def answer(x, slope):

@@ -191,7 +191,7 @@ INNER_STEP = Exercise(
         places=(
             Place(
                 "`w.grad`",
-                "the slope at `fast`, times the slope of the whole step by `w`",
+                "the slope at `fast`, times the slope of the whole step with respect to `w`",
                 {
                     "the slope at `fast` alone, as if the step did not depend on `w`": _at_fast,
                     "the part that comes through `g` alone, without its minus sign": lambda d: (
@@ -204,7 +204,7 @@ INNER_STEP = Exercise(
     ),
     asked="What is `w.grad`?",
     hints=(
-        "Write `g` as a formula of `w`, and put it into `fast`. What is the slope of `fast` by `w`?",
+        "Write `g` as a formula of `w`, and put it into `fast`. What is the slope of `fast` with respect to `w`?",
         "The chain rule: 2 · (fast − goal), times the slope of `fast`, which is 1 minus rate times"
         " the slope of `g`.",
     ),
@@ -472,9 +472,9 @@ CASE = Exercise(
 def answer(model, points):
     points = points.detach().clone().requires_grad_()
     score = model(points)  # each point is scored by the model itself, with the weights as they are
-    (slope,) = torch.autograd.grad(score.sum(), points, create_graph=True)  # the slope needs a graph
-~   (slope,) = torch.autograd.grad(score.mean(), points, create_graph=True)  # You asked for the slope
-~       # of the mean score. So the slope of each point came out divided by the number of points.
+    (slope,) = torch.autograd.grad(score.sum(), points, create_graph=True)  # the slope needs a graph, so that the penalty can reach the weights
+~   (slope,) = torch.autograd.grad(score.mean(), points, create_graph=True)  # You asked for the slope of the mean
+~       # score, so each point's slope came out divided by the number of points.
     return slope.square().sum(1).mean()  # sum the squares of each point, then take the mean over the points
 ~   return slope.norm(dim=1).mean()  # That is the length of each slope. The penalty takes its square.
 ~   return (slope.detach() * slope).sum(1).mean()  # The penalty is right, but what it sends to the

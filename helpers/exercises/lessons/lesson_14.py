@@ -409,40 +409,40 @@ GUARD = Exercise(
 def answer(model, report):
     def watch(name):
         def hook(gradient):
-            if not gradient.isfinite().all():  # each number counts, and an infinity as well as a NaN
-~           if gradient.isnan().any():  # An infinity is not reported. `isnan` sees only one of the two.
-~           if not gradient.sum().isfinite():  # You look at a sum or a norm. Of large numbers it may be
-~               # infinite, though each of them is finite.
-~           if not gradient.isfinite().any():  # You don't look at every number of a gradient. One that isn't
-~               # finite is enough, wherever it stands.
+            if not gradient.isfinite().all():  # every number counts, and an infinity is as bad as a NaN
+~           if gradient.isnan().any():  # You don't report an infinity. `isnan` sees only the NaNs.
+~           if not gradient.sum().isfinite():  # You look at a sum or a norm. For large numbers it can be infinite
+~               # although each of them is finite.
+~           if not gradient.isfinite().any():  # You don't look at every number in the gradient. One that isn't
+~               # finite is enough, wherever it is.
 ~           for number in gradient.flatten()[~gradient.isfinite().flatten()]:  # You report once for each bad
-~               # element. One report for a gradient is enough.
+~               # element. One report per gradient is enough.
 ~           if not gradient.isfinite().all() and not vars(hook).setdefault(name, False) and not vars(hook).update({name: True}):
-~               # Only the first bad gradient of a parameter is reported. It's wanted whenever one comes.
+~               # You report only the first bad gradient of a parameter. We want a report every time there is one.
                 report(name)
         return hook
 
     handles = []
     for name, one in model.named_parameters():
 ~   for name, one in ():  # Nothing is reported at all. Is the hook on the parameters?
-        if one.requires_grad:  # a parameter that is frozen takes no hook
+        if one.requires_grad:  # a frozen parameter can't take a hook
             handles.append(one.register_hook(watch(name)))
-~           handles.append(one.register_hook(lambda gradient: watch(name)(gradient)))  # Each report has the
-~               # name of the last parameter. Your function looks the name up when it runs, and the loop has
-~               # ended by then. Give each hook a name of its own, as in `lambda g, name=name: …`.
+~           handles.append(one.register_hook(lambda gradient: watch(name)(gradient)))  # Every report has the name
+~               # of the last parameter. Your hook looks the name up when it runs, but by then the loop has ended.
+~               # Give each hook a name of its own, as in `lambda g, name=name: …`.
 ~           handles.append(one.register_post_accumulate_grad_hook(lambda one, see=watch(name): see(one.grad)))
-~               # A NaN that was in `.grad` before is reported as well. Your hook looks at the sum. Which hook
-~               # sees what this one call brings?
+~               # A NaN that was already in `.grad` is reported as well, because your hook looks at the sum. Which
+~               # kind of hook sees only what this one backward sends?
 
     def stop():
 ~       nonlocal report; report = print; return  # Your hooks fall silent, but they're still there. Each
-~           # registration returns a handle: keep them all, and call `remove()` on each.
+~           # registration returns a handle, so keep them all and call `remove()` on each.
         for handle in handles:
-            handle.remove()  # after `stop()` no hook of yours may be left
-~           handle.remove(); model.zero_grad()  # `stop()` does more than to take its hooks off: it empties
-~               # `.grad`, which is not yours.
-~           [one._backward_hooks.clear() for one in model.parameters() if one._backward_hooks]  # `stop()`
-~               # takes off the hooks of others, too. Keep your handles, and call `remove()` on each.
+            handle.remove()  # none of your hooks may be left after `stop()`
+~           handle.remove(); model.zero_grad()  # `stop()` should only take its hooks off, but yours also empties
+~               # `.grad`, which isn't yours to touch.
+~           [one._backward_hooks.clear() for one in model.parameters() if one._backward_hooks]  # Your `stop()`
+~               # takes off other people's hooks, too. Keep your handles, and call `remove()` on each.
 
     return stop
 """,
@@ -504,7 +504,7 @@ STABLE = Exercise(
     principle="the infinity is made by the logarithm, so it has to get another input or another formula.",
     known={
         NO_TENSOR: shows(NOT_A_TENSOR),
-        "You return one number for each point. The loss of the first page is their mean.": shows(
+        "You return one number for each point. The loss of the program at the top is their mean.": shows(
             SEVERAL
         ),
         "The loss is still NaN or infinite for some logits. A logarithm of 0 is −∞, and `exp` of a"
@@ -521,32 +521,32 @@ STABLE = Exercise(
 def answer(logits, moon):
     return torch.nn.functional.binary_cross_entropy_with_logits(logits, moon)
 ~   p = logits.sigmoid().clamp(1e-7, 1 - 1e-7)
-~   return -(moon * p.log() + (1 - moon) * (1 - p).log()).mean()  # Finite, but a point that is surely
-~       # wrong gets no gradient: outside of its bounds, the slope of `clamp` is 0. Such a point would
-~       # never be learnt.
+~   return -(moon * p.log() + (1 - moon) * (1 - p).log()).mean()  # It's finite, but a point that's confidently
+~       # wrong gets no gradient, because outside its bounds the slope of `clamp` is 0. The model would never learn
+~       # that point.
 ~   p = logits.clamp(-15, 15).sigmoid()
-~   return -(moon * p.log() + (1 - moon) * (1 - p).log()).mean()  # Finite, but a point that is surely
-~       # wrong gets no gradient: outside of its bounds, the slope of `clamp` is 0. Such a point would
-~       # never be learnt.
+~   return -(moon * p.log() + (1 - moon) * (1 - p).log()).mean()  # It's finite, but a point that's confidently
+~       # wrong gets no gradient, because outside its bounds the slope of `clamp` is 0. The model would never learn
+~       # that point.
 ~   p = logits.sigmoid()
-~   return -(moon * (p + 1e-8).log() + (1 - moon) * (1 - p + 1e-8).log()).mean()  # Finite, but the numbers
-~       # are not those of the first page any more. What you add inside of a logarithm caps the loss of a
-~       # point that is surely wrong.
+~   return -(moon * (p + 1e-8).log() + (1 - moon) * (1 - p + 1e-8).log()).mean()  # It's finite, but the numbers are
+~       # no longer those of the program at the top. What you add inside the logarithm caps the loss of a point
+~       # that's confidently wrong.
 ~   p = logits.sigmoid()
-~   return -(moon * (p + 1e-7).log() + (1 - moon) * (1 - p + 1e-7).log()).mean()  # Finite, but the numbers
-~       # are not those of the first page any more. What you add inside of a logarithm caps the loss of a
-~       # point that is surely wrong.
+~   return -(moon * (p + 1e-7).log() + (1 - moon) * (1 - p + 1e-7).log()).mean()  # It's finite, but the numbers are
+~       # no longer those of the program at the top. What you add inside the logarithm caps the loss of a point
+~       # that's confidently wrong.
 ~   return torch.nn.functional.binary_cross_entropy_with_logits(logits.sigmoid(), moon)  # You take the
 ~       # sigmoid twice. The function with `with_logits` in its name has one inside.
-~   return torch.nn.functional.binary_cross_entropy_with_logits(logits, moon, reduction="sum")  # This is
-~       # the sum over the points. The loss of the first page is their mean.
+~   return torch.nn.functional.binary_cross_entropy_with_logits(logits, moon, reduction="sum")  # This is the sum
+~       # over the points, but the loss of the program at the top is their mean.
 ~   return torch.nn.functional.binary_cross_entropy_with_logits(moon, logits)  # You passed the moons where
 ~       # the logits belong. The logits come first.
-~   return torch.nn.functional.binary_cross_entropy(logits.sigmoid(), moon)  # `binary_cross_entropy` of a
-~       # sigmoid stays finite, but it caps the loss at 100, and a point that is surely wrong gets no
-~       # gradient. Is there a function that takes the logits themselves?
-~   return (logits.sigmoid() - moon).square().mean()  # This is the mean squared error, another loss than
-~       # that of the first page.
+~   return torch.nn.functional.binary_cross_entropy(logits.sigmoid(), moon)  # `binary_cross_entropy` of a sigmoid
+~       # stays finite, but it caps the loss at 100, and a point that's confidently wrong gets no gradient. Is there
+~       # a function that takes the logits themselves?
+~   return (logits.sigmoid() - moon).square().mean()  # This is the mean squared error, which is a different loss
+~       # from that of the program at the top.
 """,
     cases=_other_sure,
 )

@@ -289,30 +289,30 @@ from torch.utils.checkpoint import checkpoint
 
 def answer(layers, x, size):
 ~   return layers(x)  # Without a checkpoint every node keeps what it saves.
-~   size = len(layers)  # There is one checkpoint around all layers. So in backward the results of all
-~       # layers are there at the same time.
+~   size = len(layers)  # You put one checkpoint around all the layers, so during backward the results of all of
+~       # them are in memory at the same time.
 ~   size = 1  # Each layer has a checkpoint of its own, whatever `size` is.
 ~   from torch.utils.checkpoint import checkpoint_sequential
-~   return checkpoint_sequential(layers, -(-len(layers) // size), x, use_reentrant=False)  # What
-~       # `checkpoint_sequential` runs last has no checkpoint, so all that those layers save is kept.
-~   x.requires_grad_()  # You let `x` require grad, though it may be data, which gets no gradient from
+~   return checkpoint_sequential(layers, -(-len(layers) // size), x, use_reentrant=False)  # The last layers that
+~       # `checkpoint_sequential` runs have no checkpoint, so everything they save is kept.
+~   x.requires_grad_()  # You let `x` require grad, but it may be plain data, which gets no gradient from
 ~       # `layers(x)`. Leave `x` as it is.
 ~   x = x.detach().requires_grad_()  # You go on with a copy of `x`, so an `x` that requires grad gets no
 ~       # gradient. Leave `x` as it is.
     for at in range(0, len(layers), size):  # every layer belongs to some block
-~   for at in range(0, len(layers) - size + 1, size):  # The last layers are missing where `size` doesn't
-~       # divide their number. Let the last block be shorter.
-        block = layers[at : at + size]  # a block holds `size` layers, and the last one what is left
+~   for at in range(0, len(layers) - size + 1, size):  # The last layers are missing whenever `size` doesn't divide
+~       # their number. Let the last block be shorter.
+        block = layers[at : at + size]  # a block holds `size` layers, and the last block whatever is left
         x = checkpoint(block, x, use_reentrant=False)  # each block takes what the one before it returned
 ~       x = checkpoint(block, x, use_reentrant=True)  # With `use_reentrant=True` a block whose input is
 ~           # plain data gives its weights no gradient.
-~       x = checkpoint(block, x, use_reentrant=False, preserve_rng_state=False)  # With
-~           # `preserve_rng_state=False` a Dropout drops other numbers when its block runs again.
+~       x = checkpoint(block, x, use_reentrant=False, preserve_rng_state=False)  # With `preserve_rng_state=False` a
+~           # Dropout drops different numbers when its block runs again.
 ~       x = checkpoint(lambda t: layers[at : at + size](t), x, use_reentrant=False)  # Your block looks up
 ~           # `at` when it runs, and it runs again in backward. By then the loop has ended, so each block
 ~           # is the last one.
-~       checkpoint(block, x, use_reentrant=False)  # You drop what a block returns. The
-~           # next block should get it.
+~       checkpoint(block, x, use_reentrant=False)  # You throw away what a block returns, but the next block needs
+~           # it.
     return x
 """,
     cases=_other_layers,
@@ -458,7 +458,7 @@ CASE = Exercise(
         "What the body computes is kept, or a part of it. Is one checkpoint around the whole"
         " body?": shows("the body's results are kept"),
         _NO_BACKWARD: each_has(1, _ERROR),
-        "The loss is a different one from that of the first page.": wrong_in(0),
+        "The loss is a different one from that of the program at the top.": wrong_in(0),
     },
     hints=(
         "Which word of the case decides whether the block is recorded?",
@@ -469,9 +469,9 @@ from torch.utils.checkpoint import checkpoint
 
 
 def answer(body, head, x, y):
-~   x.requires_grad_()  # You change what you were given. `x`, say, shouldn't require grad afterwards.
-~       # Which kind of checkpoint can do without that?
-    h = checkpoint(body, x, use_reentrant=False)  # backward computes the body again
+~   x.requires_grad_()  # You change what you were given. `x`, say, shouldn't require grad afterwards. Which kind of
+~       # checkpoint doesn't need that?
+    h = checkpoint(body, x, use_reentrant=False)  # the body's results aren't kept, so backward computes them again
 ~   h = checkpoint(body, x, use_reentrant=True)  # The body still gets no gradient: its graph wasn't
 ~       # recorded, or it was cut off. Three things do that here: `use_reentrant=True`, which looks at
 ~       # `x` alone, `no_grad`, and `detach`.

@@ -51,7 +51,7 @@ def _text(value: object) -> str:
     if value is None:
         return "none"
     if not isinstance(value, str):
-        raise NotRead("it holds something that is no name of an operation")
+        raise NotRead("it holds something that isn't the name of an operation")
     return _OBJECT.sub(r"\1", value).strip(" \t\n.:").casefold()
 
 
@@ -86,7 +86,7 @@ def _of(node: ast.AST) -> frozenset:
         return _word(getattr(node, "attr", "") or node.id)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return _named(node.value)
-    raise NotRead("it holds something that is no name of an operation")
+    raise NotRead("it holds something that isn't the name of an operation")
 
 
 def _of_two(node: ast.BinOp) -> frozenset:
@@ -100,7 +100,7 @@ def _of_two(node: ast.BinOp) -> frozenset:
         return frozenset({"exp" if getattr(node.left, "id", "") == "e" else "pow"})
     if type(node.op) in _SIGNS:
         return frozenset({_SIGNS[type(node.op)]})
-    raise NotRead("it holds something that is no name of an operation")
+    raise NotRead("it holds something that isn't the name of an operation")
 
 
 def _word(text: str) -> frozenset:
