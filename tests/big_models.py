@@ -5,7 +5,6 @@ graph of its loss.
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -13,7 +12,6 @@ import torch
 from torch import nn
 
 import helpers
-from autograd_graphs.large.fold import fold
 from autograd_graphs.looking.snapshot import Limits
 from helpers import module_calls, snapshot
 
@@ -193,20 +191,9 @@ def cut_at_the_cap():
         return snapshot(loss)
 
 
-MODELS = {
-    function.__name__: function
-    for function in (
-        transformer,
-        albert,
-        resnet50,
-        unet,
-        densenet,
-        lstm,
-        two_stacked_cells,
-        own_weights_loop,
-        cut_at_the_cap,
-    )
-}
+EVERY = [transformer, albert, resnet50, unet, densenet, lstm, two_stacked_cells]
+EVERY += [own_weights_loop, cut_at_the_cap]
+MODELS = {function.__name__: function for function in EVERY}
 
 
 def graph_of(name):
@@ -230,22 +217,3 @@ def graph_with_calls(name):
     with pytest.MonkeyPatch.context() as patch, calls:
         patch.setitem(MODELS[name].__globals__, "snapshot", look)
         return MODELS[name]()
-
-
-KEPT = ("transformer", "resnet50", "lstm", "unet", "albert")  # models whose texts are kept
-
-
-def golden(name):
-    """Return the file that keeps the text of a folded model."""
-    return Path(__file__).parent / "golden" / f"folded_{name}.txt"
-
-
-def text(name):
-    """Return what is kept of a model: its text with module calls, and without."""
-    both = (fold(graph_with_calls(name)), fold(graph_of(name)))
-    return "\n\n".join(map(str, both)) + "\n"
-
-
-if __name__ == "__main__":
-    for name in KEPT:
-        golden(name).write_text(text(name), encoding="utf-8")

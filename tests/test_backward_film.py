@@ -3,6 +3,7 @@
 import functools
 import math
 
+import big_models
 import pytest
 import torch
 from checked_film import check_film, text_of
@@ -340,11 +341,6 @@ class Cells(nn.Module):
         return state[0]
 
 
-def transformer(layers):
-    layer = nn.TransformerEncoderLayer(4, 2, 4, dropout=0.0, batch_first=True)
-    return nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
-
-
 def half_stopped():
     """Return the trace of a backward that stops on its way through the ninth of twelve equal
     blocks.
@@ -366,15 +362,13 @@ def large_trace(what):
     if what == "stopped":
         return half_stopped()
     if what == "with calls":
-        model, x = transformer(6), torch.randn(1, 3, 4)
+        model, x = big_models.encoder(6), torch.randn(1, 3, 8)
         with module_calls(model) as calls:
             loss = model(x).pow(2).mean()
         return record(loss, names=calls)
-    model, x = (
-        (transformer(12), torch.randn(1, 3, 4))
-        if "transformer" in what
-        else (Cells(), torch.randn(50, 1, 2))
-    )
+    model, x = Cells(), torch.randn(50, 1, 2)
+    if "transformer" in what:
+        model, x = big_models.encoder(), torch.randn(1, 3, 8)
     loss = (model(x) ** 2).mean()
     inputs = [model.layers[5].linear1.weight] if "part" in what else None
     return record(loss, names=model, inputs=inputs)
@@ -467,14 +461,10 @@ def test_a_summary_tells_what_entered_and_what_left(what):
     assert count
 
 
-def most_rows(moment):
-    return 1 if moment.bars else stepped_over.MOST_ROWS
-
-
 def assert_ends(trace, steps, moment):
     """Check that of a part that hands nothing on the first `.grad`s are told."""
     leaves = [trace.steps[now].leaf for now in steps if trace.steps[now].leaf]
-    assert len(moment.rows) == min(len(leaves), most_rows(moment))
+    assert len(moment.rows) == min(len(leaves), 1 if moment.bars else stepped_over.MOST_ROWS)
     assert not any(cell.is_asked for row in moment.rows for cell in row)
     for row, leaf in zip(moment.rows, leaves, strict=False):
         assert_gradient([cell.what for cell in row if cell.role == "total"], leaf.after)
@@ -512,21 +502,15 @@ def assert_bars(trace, view, here, steps, turn, bars):
 
 def test_a_graph_that_was_cut_tells_no_whole_way(monkeypatch):
     """Near the root x is read once; the other way to it lies in what was cut off."""
-    made = film_of_cut(torch.tensor(3.0, requires_grad=True), lambda deep, x: deep * x, monkeypatch)
-    assert {moment.whole_way for moment in made.moments if moment} == {""}
-
-
-def film_of_cut(x, near, monkeypatch):
-    """Film near(deep, x), where deep reads x too, far from the root; all but few nodes are cut."""
-    deep = x
+    x = deep = torch.tensor(3.0, requires_grad=True)
     for _ in range(9):
         deep = deep.sin()
     for module in ("recording.backward_log", "looking.snapshot"):
         monkeypatch.setattr(f"autograd_graphs.{module}.NEAREST", NEAREST._replace(nodes=6))
-    trace = record(near(deep, x), names={"x": x})
+    trace = record(deep * x, names={"x": x})
     assert trace.graph.left_out
     assert any(step.leaf for step in trace.steps), "x itself is near"
-    return film(trace)
+    assert {moment.whole_way for moment in film(trace).moments if moment} == {""}
 
 
 def test_the_first_moment_says_what_was_given_and_what_was_not():

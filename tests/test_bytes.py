@@ -8,11 +8,10 @@ from torch import nn
 from torch.autograd.profiler import profile
 from torch.utils.checkpoint import checkpoint
 
-from autograd_graphs.large.fold import fold
 from autograd_graphs.looking.tensors import memory_of
 from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.text import in_bytes
-from helpers import module_calls, show, snapshot
+from helpers import module_calls, snapshot
 
 
 def kept_by(make):
@@ -131,19 +130,6 @@ def test_the_memory_of_a_tensor_is_that_of_its_storage(make, size):
 def resized(tensor, size):
     tensor.untyped_storage().resize_(size)
     return tensor
-
-
-def test_folding_keeps_what_is_held():
-    layers = [torch.nn.Sequential(torch.nn.Linear(20, 20), torch.nn.ReLU()) for _ in range(30)]
-    model = torch.nn.Sequential(*layers)
-    x = torch.ones(40, 20)
-    loss = model(x).sum()
-    graph = snapshot(loss)
-    folded = fold(graph)
-    assert len(folded.nodes) < len(graph.nodes)
-    assert folded.held == graph.held
-    assert f"holds {in_bytes(graph.held.size)}" in str(folded)
-    assert graph.memory in show(loss).text
 
 
 @pytest.mark.parametrize(

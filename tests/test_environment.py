@@ -31,24 +31,16 @@ BROUGHT_BY = {"ipython": "anywidget", "traitlets": "anywidget", "pillow": "matpl
 REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "classroom/requirements.txt")
 
 
-def lines(name):
-    """Return the lines of a file at the root that are neither empty nor a comment."""
-    text = (ROOT / name).read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-
-
 def pins(name):
     """Return {package: [requirement, ...]} of a requirements file."""
     found = {}
-    for line in lines(name):
-        requirement = Requirement(line.partition("#")[0].strip())
+    for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
+        words = line.partition("#")[0].strip()
+        if not words:
+            continue
+        requirement = Requirement(words)
         found.setdefault(canonicalize_name(requirement.name), []).append(requirement)
     return found
-
-
-def applying(requirements, extra=""):
-    """Return those whose markers hold on this machine."""
-    return [r for r in requirements if not r.marker or r.marker.evaluate({"extra": extra})]
 
 
 def make(*words):
@@ -85,8 +77,8 @@ def test_constraints_cover_every_requirement_with_the_same_pin(name):
 
 
 def closure(requirements):
-    """Return {package: installed version} of all that the requirements bring on this machine."""
-    found = {}
+    """Return the packages that the requirements bring on this machine."""
+    found = set()
     todo = list(requirements)
     while todo:
         requirement = todo.pop()
@@ -94,17 +86,10 @@ def closure(requirements):
         if name in found:
             continue
         installed = distribution(name)
-        found[name] = Version(installed.version)
-        for extra in ["", *requirement.extras]:
-            todo += applying([Requirement(text) for text in installed.requires or []], extra)
-    return found
-
-
-def locked_versions():
-    """Return {package: [version, ...]} of all that the lock names, for every system and Python."""
-    found = {}
-    for name, locked in pins("constraints.txt").items():
-        found[name] = [Version(str(pin.specifier).removeprefix("==")) for pin in locked]
+        found.add(name)
+        needs = map(Requirement, installed.requires or [])
+        extras = [{"extra": extra} for extra in ("", *requirement.extras)]
+        todo += [one for one in needs if not one.marker or any(map(one.marker.evaluate, extras))]
     return found
 
 
@@ -154,7 +139,9 @@ def test_a_package_takes_what_is_locked_and_leaves_a_jupyter_as_it_is(name):
     asked.pop("autograd-graphs", None)  # ours
     for package, needed in asked.items():
         assert {one.operator for one in needed.specifier} <= {">=", "<"}, package
-        assert all(needed.specifier.contains(version) for version in locked_versions()[package])
+        for locked in pins("constraints.txt")[package]:
+            version = str(locked.specifier).removeprefix("==")
+            assert needed.specifier.contains(Version(version))
         assert package in pins("requirements.txt")
     assert asked["torch"] == Requirement(TORCH)
 

@@ -13,7 +13,6 @@ TIMELINE = FIGS / "timeline.svg"
 SVG = "{http://www.w3.org/2000/svg}"
 # JupyterLab shows the picture at least at this part of its own width, beside an open side bar
 SHOWN = 0.9
-# width of an average letter in a wide sans-serif font (0.52 in DejaVu Sans), per font size
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,7 @@ def faults(graph, opened=()):
         yield "edges differ"
     if sum(edge.cut for edge in small.edges) != sum(edge.cut for edge in graph.edges):
         yield "edges that were cut differ"
-    if small.size != graph.size:
+    if (small.size, small.held, small.memory) != (graph.size, graph.held, graph.memory):
         yield "sizes differ"
     if [(root.tensor, root.node) for root in small.roots] != [
         (root.tensor, box[root.node]) for root in graph.roots
@@ -151,15 +151,6 @@ def test_a_model_is_folded_and_nothing_is_lost_or_invented(name, how):
     assert not list(faults(graph))
     assert len(small.nodes) <= 25
     assert tree(small) == tree(fold(LOOKS[how](name))), "equal programs, different texts"
-
-
-@pytest.mark.parametrize("name", big_models.KEPT)
-def test_the_text_of_a_folded_model_stays_as_it_was(name):
-    text = big_models.text(name)
-    golden = big_models.golden(name).read_text(encoding="utf-8")
-    assert text == golden, (
-        "look at the picture; if it is better, run tests/big_models.py, which writes the texts"
-    )
 
 
 def test_a_part_of_a_module_that_is_called_again_says_in_which_call_it_is():
@@ -292,29 +283,21 @@ def test_guessed_boxes_say_so_and_tell_of_module_calls():
     assert BY_PARAMETERS not in str(fold(big_models.graph_of("own_weights_loop")))
 
 
-def deep():
-    x = torch.ones(3, requires_grad=True)
-    for _ in range(70):
-        x = x.sin()
-    return x
-
-
 @pytest.mark.parametrize(
     ("unfold", "said"),
     [
-        (
-            "nothing.such",
-            "There is no part 'nothing.such'. Pass one of the names that folded pictures show: ",
-        ),
-        ("", "There is no part ''."),
+        ("", "There is no part ''. Pass one of the names that folded pictures show: "),
         ("n" * 20_000, "nnn…'. Pass one of"),
         ("a\nb\u202e", "There is no part 'a\\\\\\\\nb\\\\\\\\u202e'."),
         (["block 1[3]", "block 9"], "There is no part 'block 9'."),
     ],
 )
 def test_a_name_that_is_not_there_is_answered_with_those_that_are(unfold, said):
+    x = torch.ones(3, requires_grad=True)
+    for _ in range(70):
+        x = x.sin()
     with pytest.raises(ValueError, match="no part") as caught:
-        show(deep(), unfold=unfold)
+        show(x, unfold=unfold)
     assert said.replace("\\\\\\\\", "\\\\") in str(caught.value)
     assert len(str(caught.value)) < 600
 
@@ -333,21 +316,10 @@ def test_a_name_that_fits_several_parts_is_answered_with_all_of_them():
         show(x, unfold="3")
 
 
-def row_of_layers(count=12, into=6):
-    """Make a Sequential of Linear and ReLU, of which the first Linear has another shape."""
-    layers = (
-        one for nr in range(count) for one in (nn.Linear(into if nr == 0 else 8, 8), nn.ReLU())
-    )
-    return nn.Sequential(*layers, nn.Linear(8, 1))
-
-
 def test_a_root_ends_its_box_so_that_nothing_later_seems_to_be_needed_for_it():
-    judge, loss, given, wanted = (
-        row_of_layers(6),
-        nn.BCEWithLogitsLoss(),
-        torch.ones(5, 6),
-        torch.ones(5, 1),
-    )
+    layers = [one for _ in range(5) for one in (nn.Linear(8, 8), nn.ReLU())]
+    judge = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), *layers, nn.Linear(8, 1))
+    loss, given, wanted = nn.BCEWithLogitsLoss(), torch.ones(5, 6), torch.ones(5, 1)
     both = loss(judge(given), wanted) + loss(judge(given), wanted)
     graph = fold(snapshot(both, loss(judge(given), wanted)))
     both, alone = (root.node for root in graph.roots)

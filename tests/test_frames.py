@@ -56,27 +56,23 @@ def holds(outer, inner):
 def test_the_model_is_a_frame_and_the_loss_stands_above_it():
     loss, taken = classifier()
     graph = fold(show(loss, names=taken).graph)
-    assert [frame.name for frame in graph.frames] == ["model"]
-    inside = {graph.nodes[node].operation for node in graph.frames[0].nodes}
-    outside = {node.operation for node in graph.nodes} - inside
-    assert outside == {"MeanBackward0", "PowBackward0"}
+    (frame,) = graph.frames
+    assert frame.name == "model"
+    outside = set(range(len(graph.nodes))) - set(frame.nodes)
+    assert {graph.nodes[nr].operation for nr in outside} == {"MeanBackward0", "PowBackward0"}
     drawn = drawing(graph)
-    (frame,) = frames_drawn(drawn).values()
-    for node, body in bodies(drawn):
-        if node in graph.frames[0].nodes:
-            assert holds(frame, body)
-        else:
-            assert body.bottom < frame.top
+    (rect,) = frames_drawn(drawn).values()
+    assert all(body.bottom < rect.top for node, body in bodies(drawn) if node in outside)
+    assert list(faults(graph)) == []
 
 
 def test_an_opened_module_is_a_frame_in_the_frame_of_what_holds_it():
     loss, taken = classifier()
     graph = fold(show(loss, names=taken).graph, "model.0.3")
-    assert [frame.name for frame in graph.frames] == ["model", "model.0", "model.0.3"]
-    drawn = drawing(graph)
-    found = frames_drawn(drawn)
-    assert holds(found["model"], found["model.0"])
-    assert holds(found["model.0"], found["model.0.3"])
+    model, part, inner = frames_drawn(drawing(graph)).items()
+    assert [model[0], part[0], inner[0]] == ["model", "model.0", "model.0.3"]
+    assert holds(model[1], part[1])
+    assert holds(part[1], inner[1])
 
 
 def faults(graph):

@@ -2,7 +2,6 @@
 links lead to lessons, and whose box filters the entries.
 """
 
-import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,6 +10,7 @@ import nbformat
 import pytest
 import torch
 from glossary_cells import ENTRY, with_entries
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 from notebook_rules import Lesson
 
 from autograd_graphs.diagnosing.catalogue import book
@@ -138,45 +138,30 @@ def test_its_script_fetches_nothing_and_ends_no_element():
     assert "//" not in script
 
 
-def write(course, shown, source="terms()"):
-    """Write a glossary of one cell into a made-up course."""
-    output = {"output_type": "stream", "name": "stdout", "text": shown}
-    cell = {
-        "cell_type": "code",
-        "id": "one",
-        "metadata": {},
-        "source": source,
-        "outputs": [output],
-        "execution_count": 1,
-    }
-    (course / "notebooks").mkdir(exist_ok=True)
-    made = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    (course / "notebooks" / "glossary.ipynb").write_text(json.dumps(made), encoding="utf-8")
-
-
-def copied(course):
-    (cell,) = json.loads((course / "work" / "glossary.ipynb").read_text(encoding="utf-8"))["cells"]
-    return cell["source"], "".join(cell["outputs"][0]["text"])
-
-
 def test_a_student_gets_it_with_what_it_shows_and_always_the_latest(tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
-    (tmp_path / "figs").mkdir()
-    write(tmp_path, "one word")
+    for folder in ("figs", "notebooks"):
+        (tmp_path / folder).mkdir()
+    master, mine = (tmp_path / folder / "glossary.ipynb" for folder in ("notebooks", "work"))
+
+    def write(path, shown, source="terms()"):
+        cell = new_code_cell(source, id="one", outputs=[new_output("stream", text=shown)])
+        nbformat.write(new_notebook(cells=[cell]), path)
+
+    def copied():
+        (cell,) = nbformat.read(mine, 4).cells
+        return cell.source, cell.outputs[0].text
+
+    write(master, "one word")
     assert workspace.sync(tmp_path) == ["glossary.ipynb: copied into work/."]
-    assert copied(tmp_path) == ("terms()", "one word")
-    write(tmp_path, "two words")
+    assert copied() == ("terms()", "one word")
+    write(master, "two words")
     assert workspace.sync(tmp_path) == []
-    assert copied(tmp_path) == ("terms()", "two words")
-    mine = tmp_path / "work" / "glossary.ipynb"
-    mine.write_text(
-        mine.read_text(encoding="utf-8").replace("terms()", "diagnose()"), encoding="utf-8"
-    )
-    write(tmp_path, "three words")
+    assert copied() == ("terms()", "two words")
+    write(mine, "two words", "diagnose()")
+    write(master, "three words")
     assert workspace.sync(tmp_path) == []
-    assert copied(tmp_path) == ("diagnose()", "two words")
-    assert (
-        workspace.reset("glossary", tmp_path)[0]
-        == "glossary.ipynb: your copy is kept as glossary-kept.ipynb."
-    )
-    assert copied(tmp_path) == ("terms()", "three words")
+    assert copied() == ("diagnose()", "two words")
+    (said, *_) = workspace.reset("glossary", tmp_path)
+    assert said == "glossary.ipynb: your copy is kept as glossary-kept.ipynb."
+    assert copied() == ("terms()", "three words")

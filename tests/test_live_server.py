@@ -68,7 +68,7 @@ class Live:
         self.presentation = Presentation(names, "small", None)
         self.presentation.announce = self.tickets.append
         self.server = listen(self.presentation, 0)
-        self.cookie = await self.entered(self.presentation.new_address())
+        self.cookie = await self.entered()
 
     def run(self, work):
         async def within():
@@ -92,10 +92,13 @@ class Live:
     def get(self, path, **more):
         return self.run(self.fetch(path, **more))
 
-    async def entered(self, address):
-        answer = await self.fetch(
-            address.removeprefix(f"http://127.0.0.1:{self.presentation.port}"), ""
-        )
+    def way_in(self, address=None):
+        """Return the path of a new address, or of one that was announced."""
+        address = address or self.presentation.new_address()
+        return address.partition(str(self.presentation.port))[2]
+
+    async def entered(self):
+        answer = await self.fetch(self.way_in(), "")
         assert answer.code == 200
         return answer.headers["Set-Cookie"].partition(";")[0]
 
@@ -221,12 +224,12 @@ def test_a_cookie_of_another_server_or_one_that_was_changed_lets_nobody_in(live)
 
 
 def test_the_address_in_the_terminal_works_once_and_the_next_one_is_announced(live):
-    path = live.presentation.new_address().partition(str(live.presentation.port))[2]
+    path = live.way_in()
     told = len(live.tickets)
     first, again = live.get(path, cookie=""), live.get(path, cookie="")
     assert (first.code, again.code) == (200, 403)
     assert len(live.tickets) == told + 1
-    new = live.tickets[-1].partition(str(live.presentation.port))[2]
+    new = live.way_in(live.tickets[-1])
     assert live.get(new, cookie="").code == 200
     assert live.get(new, cookie="").code == 403
 
@@ -245,7 +248,7 @@ def test_a_wrong_ticket_lets_nobody_in_and_does_not_use_up_the_right_one(live):
 
 
 def test_the_cookie_is_signed_stays_with_this_server_and_out_of_reach_of_scripts(live):
-    path = live.presentation.new_address().partition(str(live.presentation.port))[2]
+    path = live.way_in()
     answer = live.get(path, cookie="")
     cookie, *kinds = answer.headers["Set-Cookie"].split("; ")
     assert cookie.startswith(f"present-{live.presentation.port}=2|")
@@ -286,11 +289,7 @@ def test_nothing_is_at_any_other_address(live, cookie):
     "host", ["evil.example:{port}", "127.0.0.1.evil.example", "0.0.0.0:{port}", "10.0.0.1"]
 )
 def test_who_asks_for_another_machine_finds_nothing(live, host):
-    for path in (
-        "/small",
-        "/",
-        live.presentation.new_address().partition(str(live.presentation.port))[2],
-    ):
+    for path in ("/small", "/", live.way_in()):
         answer = live.get(path, Host=host.format(port=live.presentation.port))
         assert answer.code in (400, 404)
         assert "Set-Cookie" not in answer.headers
@@ -299,7 +298,7 @@ def test_who_asks_for_another_machine_finds_nothing(live, host):
 
 @pytest.mark.parametrize("method", ["POST", "DELETE", "OPTIONS", "HEAD"])
 def test_nothing_but_reading_is_answered(live, method):
-    ticket = live.presentation.new_address().partition(str(live.presentation.port))[2]
+    ticket = live.way_in()
     for path in ("/", "/small", "/small/notebook", "/small/channel", ticket):
         answer = live.get(path, method=method, **{"Content-Length": "0"})
         assert answer.code in (400, 403, 405), path

@@ -204,3 +204,29 @@ def test_the_course_can_be_imported_in_inference_mode():
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (said.returncode, said.stderr) == (0, "")
     assert "ExpBackward0" in said.stdout
+
+
+COLLECTS_MEANWHILE = """
+import gc, threading
+from autograd_graphs.looking.torch_private import backward_elsewhere
+for more in range(60):
+    gc.disable()
+    ring = [threading.local()]
+    ring.append(ring)
+    del ring
+    gc.set_threshold(gc.get_count()[0] + more)
+    gc.enable()
+    backward_elsewhere()
+    assert gc.isenabled()
+gc.disable()
+backward_elsewhere()
+assert not gc.isenabled()
+print("done")
+"""
+
+
+@pytest.mark.thorough
+def test_no_collection_runs_while_python_holds_its_lock():
+    """A look at the frames of other threads beside a garbage collection can wait for ever."""
+    run = [sys.executable, "-c", COLLECTS_MEANWHILE]
+    assert subprocess.run(run, capture_output=True, text=True, timeout=120).stdout == "done\n"
