@@ -13,8 +13,7 @@ from helpers import torch_version
 ROOT = Path(__file__).resolve().parent.parent
 LINE = re.search(r"^torch\S+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.M)
 ASKED = Requirement(LINE[0]).specifier
-RELEASES = ["1.13.1", "2.9.1", "2.11.0", "2.12.1", "2.13.0", "2.13.1", "2.14.0", "2.14.1"]
-RELEASES += ["2.15.0", "2.20.3", "3.0.0", "3.13.0", "10.0.0"]
+RELEASES = ["1.13.1", "2.9.1", "2.12.1", "2.13.0", "2.14.1", "2.20.3", "3.0.0", "3.13.0", "10.0.0"]
 
 
 def with_torch(version, monkeypatch):

@@ -120,15 +120,6 @@ def quantized():
 
 
 @case(
-    show="AccumulateGrad (leaf thing = [1.0+2.0j, nan-1.0j], .grad None)",
-    record="RuntimeError: The loss has shape (2,)",
-    describe="a tensor of shape (2,), complex64",
-)
-def complex_numbers():
-    return torch.tensor([1 + 2j, float("nan") - 1j], requires_grad=True)
-
-
-@case(
     show="thing has no graph: requires_grad=False (it was made under inference_mode())",
     record="RuntimeError: This tensor has no graph",
     describe="a tensor of shape (2,), float32: [1, 1]",
@@ -248,30 +239,6 @@ def with_a_property_that_fails():
 
 
 @case(
-    show="ExpBackward0 (2,)   ○ result (freed)",
-    record="RuntimeError: A part of the graph of this tensor was walked before",
-    describe="a tensor of shape (), float32: 10.1073",
-)
-def freed():
-    loss = leaf().exp().sum()
-    loss.backward()
-    return loss
-
-
-@case(
-    show="ExpBackward0 (2,)   ▲ result (2,) (saved at v0, now v1)",
-    record="RuntimeError: one of the variables needed for gradient computation has been modified",
-    describe="a tensor of shape (), float32: 10.1073",
-)
-def edited_in_place():
-    middle = leaf().exp()
-    loss = middle.sum()
-    with torch.no_grad():
-        middle.add_(1)
-    return loss
-
-
-@case(
     show="ExpBackward0 (2,)   ◆ result (packed by a hook)",
     record="ZeroDivisionError",
     describe="a tensor of shape (), float32: 10.1073",
@@ -294,17 +261,6 @@ def with_hooks_of_every_kind():
     y.grad_fn.register_prehook(note("before node"))
     y.grad_fn.register_hook(note("after node"))
     y.register_hook(lambda grad: CALLED.append("tensor") or grad.mul_(7))
-    return (y * y).sum()
-
-
-@case(
-    show="MulBackward0 (2,)   ● self (2,)   ● other (2,)",
-    record="KeyError: 'no such name'",
-    describe="a tensor of shape (), float32: 45",
-)
-def with_a_hook_that_fails():
-    y = leaf() * 3
-    y.register_hook(lambda grad: {}["no such name"])
     return (y * y).sum()
 
 
@@ -375,10 +331,6 @@ def in_a_circle_through_grad():
 # No tensors
 
 
-class Output(dict):
-    """Be what models of libraries return."""
-
-
 class Broken:
     """Fail at whatever a notebook asks of it."""
 
@@ -397,13 +349,7 @@ class Bare(torch.nn.Module):
     weight = property(lambda self: 1 / 0)
 
 
-ONE_OF = "TypeError: Expected a tensor, got Output. Pass one of the tensors in it"
 NO_GRAPH = "TypeError: Expected a tensor, got Bare. A module has no graph of its own"
-
-
-@case(show=ONE_OF, record=ONE_OF, describe="a dict of 1")
-def output_of_a_model():
-    return Output(loss=leaf().sum())
 
 
 @case(
@@ -418,15 +364,6 @@ def object_whose_repr_fails():
 @case(show=NO_GRAPH, record=NO_GRAPH, describe="an object of type Bare")
 def module_that_was_not_initialized():
     return Bare()
-
-
-@case(
-    show="TypeError: Expected a tensor, got generator.",
-    record="TypeError: Expected a tensor, got generator.",
-    describe="an object of type generator",
-)
-def generator():
-    return (number for number in range(3))
 
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -540,7 +477,7 @@ def test_a_recording_says_so_and_is_the_backward_of_torch_alone(case):
     assert stepped == alone[1]
 
 
-@pytest.mark.parametrize("case", CASES[-4:], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES[-2:], ids=lambda case: case.name)
 def test_what_is_no_tensor_is_refused_by_a_recording(case):
     assert answer(record, case.make()).startswith(case.record)
 
@@ -559,28 +496,17 @@ def doubled():
     return pile
 
 
-def without_memory():
-    thing = torch.ones(3)
-    thing.untyped_storage().resize_(0)
-    return thing
-
-
 ANSWERS = {
-    "a tensor of shape (3,), float32": without_memory,
     "a list of 1": in_itself,
     "a list of 2": doubled,
     "a list of 5000": lambda: [[1.0] * 5_000] * 5_000,
-    "an object of type range": lambda: range(10**15),
     "an object of type count": itertools.count,
     "the number": lambda: 10**100_000,
     'the text "xxx': lambda: "x" * 10**7,
-    "a tensor of shape (2,), float32: [nan, 1]": lambda: torch.tensor([float("nan"), 1.0]),
     "a tensor of shape (1000000000,), float32": lambda: torch.ones(1).expand(10**9),
-    "an object of type ndarray": lambda: numpy.broadcast_to(numpy.float32(1), (10**9,)),
     "an object of type ndarray: [None, [nan, 2]]": lambda: numpy.array(
         [None, [numpy.nan, 2]], dtype=object
     ),
-    "the class Tensor": lambda: torch.Tensor,
 }
 
 
