@@ -70,10 +70,8 @@ class Broken:
 
 ODD = {
     "broken": Broken,
-    "another letter": lambda: "d",
     "tensor": lambda: torch.ones(3),
     "endless": lambda: iter(int, 1),
-    "long": lambda: "b" * 9999,
 }
 
 

@@ -169,8 +169,8 @@ def test_two_notebooks_that_ask_the_same_count_once(clock):
     assert second.answer["right"] == "c"
 
 
-@pytest.mark.parametrize("text", ["{", '{"version": 2}'])
-def test_a_file_that_is_not_ours_gets_a_sentence_and_stays(text, tmp_path, capsys):
+def test_a_file_that_is_not_ours_gets_a_sentence_and_stays(tmp_path, capsys):
+    text = '{"version": 2}'
     (tmp_path / "progress.json").write_text(text, encoding="utf-8")
     review()
     assert "progress.json holds something else" in capsys.readouterr().out

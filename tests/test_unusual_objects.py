@@ -35,8 +35,8 @@ class Case:
 
     make: object
     show: str
-    record: str
-    describe: str
+    record: str = "AccumulateGrad"
+    describe: str = "a tensor of shape (), float32"
 
     @property
     def name(self):
@@ -70,7 +70,6 @@ def leaf(*values):
 @case(
     show="AccumulateGrad (leaf unnamed (2, 3), .grad None)",
     record="arrives, .grad goes from None to (2, 3)",
-    describe="a tensor of shape (), float32: 7",
 )
 def sparse():
     weights = torch.sparse_coo_tensor(
@@ -91,18 +90,13 @@ def nested():
 
 @case(
     show="SumBackward0 → thing meta",
-    record="AccumulateGrad",
     describe="a tensor of shape (), float32 on meta",
 )
 def on_meta_and_huge():
     return (torch.empty(10**9, 10**6, device="meta", requires_grad=True) * 2).sum()
 
 
-@case(
-    show="SumBackward0 → thing",
-    record="AccumulateGrad",
-    describe="a tensor of shape (), float32",
-)
+@case(show="SumBackward0 → thing")
 def fake():
     with FakeTensorMode():
         return (torch.ones(2, requires_grad=True) * 2).sum()
@@ -152,7 +146,6 @@ def with_half_of_its_memory_freed():
 @case(
     show=f"thing has no graph: {MADE}",
     record="RuntimeError: This tensor has no graph",
-    describe="a tensor of shape (), float32",
 )
 def leaked_from_vmap():
     leaked = []
@@ -179,11 +172,7 @@ class Logged(torch.Tensor):
         return f"Logged in {self.unit}"
 
 
-@case(
-    show="AliasBackward0 → thing",
-    record="AccumulateGrad (leaf",
-    describe="a tensor of shape (), float32: 2",
-)
+@case(show="AliasBackward0 → thing")
 def of_a_class_that_hears_of_operations():
     return torch.ones(2).as_subclass(Logged).requires_grad_().sum()
 
@@ -206,11 +195,7 @@ class Wrapped(torch.Tensor):
         return cls(func(*plain, **(kwargs or {})))
 
 
-@case(
-    show="ExpBackward0 (2,)   ● result (2,)",
-    record="AccumulateGrad (leaf",
-    describe="a tensor of shape (), float32",
-)
+@case(show="ExpBackward0 (2,)   ● result (2,)")
 def wrapping_another():
     return Wrapped(torch.ones(2, requires_grad=True)).exp().sum()
 
@@ -241,7 +226,6 @@ def with_a_property_that_fails():
 @case(
     show="ExpBackward0 (2,)   ◆ result (packed by a hook)",
     record="ZeroDivisionError",
-    describe="a tensor of shape (), float32: 10.1073",
 )
 def with_an_unpack_hook_that_fails():
     with saved_tensors_hooks(lambda one: one, note("unpack", ZeroDivisionError())):
@@ -282,7 +266,6 @@ class Remembering(torch.autograd.Function):
 @case(
     show="RememberingBackward (2,)   ● saved_tensors[0] (2,)",
     record="by its own backward",
-    describe="a tensor of shape (), float32: 6",
 )
 def of_a_function_of_ones_own():
     return Remembering.apply(leaf()).sum()
@@ -291,7 +274,6 @@ def of_a_function_of_ones_own():
 @case(
     show="#1 AccumulateGrad (leaf unnamed = [1.0, 2.0], .grad None)",
     record=".grad goes from None to None",
-    describe="a tensor of shape (), float32: 5",
 )
 def stepping_within_backward():
     x = leaf()
@@ -305,11 +287,7 @@ def stepping_within_backward():
     return (x * x).sum()
 
 
-@case(
-    show="CheckpointFunctionBackward (4,)",
-    record="AccumulateGrad",
-    describe="a tensor of shape (), float32",
-)
+@case(show="CheckpointFunctionBackward (4,)")
 def checkpointed_with_dropout():
     def block(t):
         return torch.nn.functional.dropout(t.exp(), 0.5)
@@ -317,11 +295,7 @@ def checkpointed_with_dropout():
     return checkpoint(block, torch.ones(4, requires_grad=True), use_reentrant=True).sum()
 
 
-@case(
-    show="AccumulateGrad (leaf unnamed = [1.0, 2.0], .grad [3.0, 12.0])",
-    record="AccumulateGrad (leaf",
-    describe="a tensor of shape (), float32: 15",
-)
+@case(show="AccumulateGrad (leaf unnamed = [1.0, 2.0], .grad [3.0, 12.0])")
 def in_a_circle_through_grad():
     x = leaf()
     (x**3).sum().backward(create_graph=True)
