@@ -78,6 +78,12 @@ def test_what_a_checkpoint_computes_again_is_a_result_of_the_forward():
     assert {"Addmm 1", "Tanh 2"} <= {name for name, at in steps if at < start}
 
 
+def test_an_operation_without_a_node_has_its_own_name():
+    x = torch.ones(3, requires_grad=True)
+    _, _, steps = timeline(lambda: (x * torch.arange(3.0)).sum())
+    assert [name for name, _ in steps][:2] == ["arange", "Mul"]
+
+
 def test_looking_leaves_no_hook_and_no_flag():
     x, seen = torch.ones(3, requires_grad=True), []
     timeline(lambda: (x * 2).sum())

@@ -72,6 +72,17 @@ def test_saving_goes_by_the_ending(tmp_path):
         picture.save(tmp_path / "e.png")
 
 
+def test_a_saved_tensor_that_was_edited_says_so_and_a_freed_one_is_struck_out():
+    x = torch.ones(2, requires_grad=True)
+    y = x.exp()
+    with torch.no_grad():
+        y.add_(1)
+    assert "result = y (saved at v0, now v1)" in words(show(y * 2))
+    w = x.sin().sum()
+    w.backward()
+    assert "text-decoration:line-through" in show(w).svg
+
+
 def overlaps(one, other):
     (x, y, w, h), (u, v, p, q) = one, other
     return x < u + p - 1 and u < x + w - 1 and y < v + q - 1 and v < y + h - 1

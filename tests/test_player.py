@@ -13,17 +13,7 @@ import pytest
 import torch
 from big_models import encoder
 from checked_film import check_film
-from made_up_film import (
-    chain,
-    chain_trace,
-    end,
-    folded,
-    folded_trace,
-    lab,
-    meant,
-    restless,
-    steps,
-)
+from made_up_film import chain, chain_trace, end, folded, folded_trace, lab, meant, restless, steps
 from reading_film import class_of, read
 from refresh import executed, stored_text
 from torch import nn
@@ -36,24 +26,9 @@ from autograd_graphs.drawing.palette import LIGHT, STYLE, attributes
 from autograd_graphs.drawing.svg import IN_LAB
 from autograd_graphs.playing import encode_backward, encode_lab
 from autograd_graphs.playing.animate import film
-from autograd_graphs.playing.film import (
-    Button,
-    Change,
-    LabFilm,
-    LabState,
-    Stack,
-    Transition,
-)
+from autograd_graphs.playing.film import Button, Change, LabFilm, LabState, Stack, Transition
 from autograd_graphs.playing.lab_still import columns, opening, still
-from autograd_graphs.playing.player import (
-    FILM,
-    SCRIPT,
-    Player,
-    as_json,
-    head,
-    page,
-    slot_of,
-)
+from autograd_graphs.playing.player import FILM, SCRIPT, Player, as_json, head, page, slot_of
 from autograd_graphs.playing.player import STYLE as SHEET
 from autograd_graphs.playing.stylesheet import PLAIN, css_class, stylesheet
 from autograd_graphs.recording.trace import Trace
@@ -276,6 +251,7 @@ def test_a_trace_is_played_without_running_anything():
     ("make", "how"),
     [
         (lambda a: (a * a + 1) ** 2, {}),
+        (lambda a: (a * a + 1) ** 2, {"retain_graph": True}),
         (lambda a: a + a, {}),  # it saves nothing, so torch would let it run again
         (lambda a: [a * 2, a * 3], {}),
     ],
@@ -315,8 +291,7 @@ def test_what_is_not_the_backward_that_ran_is_run(between, how):
 
 
 @pytest.mark.parametrize(
-    ("how", "between"),
-    [(ALIVE, lambda loss: loss.backward()), ({}, lambda loss: loss.mul_(2))],
+    ("how", "between"), [(ALIVE, lambda loss: loss.backward()), ({}, lambda loss: loss.mul_(2))]
 )
 def test_a_graph_that_another_backward_freed_or_an_edit_replaced_is_refused(how, between):
     a = torch.tensor(2.0, requires_grad=True)

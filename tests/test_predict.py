@@ -115,6 +115,12 @@ def test_what_is_not_sent_comes_back_and_counts_as_nothing(tmp_path):
     assert predict("99.q1").draft == NO_DRAFT
 
 
+@pytest.mark.parametrize("written", ["b", {"given": 3}, {"given": None, "sure": 1}])
+def test_a_draft_that_somebody_wrote_by_hand_is_no_draft(written):
+    change("predictions", "99.q1", lambda record: {"draft": written})
+    assert predict("99.q1").draft == NO_DRAFT
+
+
 def test_a_review_has_a_draft_of_its_own():
     predict("99.q1", "a")
     Recall(question("99.q1")).set_state({"draft": {"given": "b", "sure": False}})

@@ -68,11 +68,7 @@ class Broken:
         return self.text
 
 
-ODD = {
-    "broken": Broken,
-    "tensor": lambda: torch.ones(3),
-    "endless": lambda: iter(int, 1),
-}
+ODD = {"broken": Broken, "tensor": lambda: torch.ones(3), "endless": lambda: iter(int, 1)}
 
 
 @pytest.mark.parametrize("make", ODD.values(), ids=ODD)

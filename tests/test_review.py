@@ -13,7 +13,7 @@ import pytest
 from helpers import check, explain, hint, pace, progress, review, solution
 from helpers.exercises import asking
 from helpers.exercises.exercise import exercises
-from helpers.lessons import exercise_text, listings, question_text
+from helpers.lessons import arrows, exercise_text, listings, question_text
 from helpers.predicting import reviewing
 from helpers.predicting.again import Recall
 from helpers.predicting.due import MOST, due, sitting, waiting
@@ -321,3 +321,8 @@ def test_what_a_student_may_hand_over_has_minutes_and_first_guesses_alone(
     assert not re.search(r"\d{4}-\d\d|\d:\d\d", text)
     told = json.dumps(kept()).replace(pace.today().isoformat(), "")
     assert not re.search(r"\d{4}-\d\d|\d:\d\d", told)  # dates, and no hours
+
+
+def test_the_map_has_a_lane_for_each_branch():
+    assert ("04", "08") in arrows()
+    assert ("04", "07") not in arrows()  # by way of 05 and 06

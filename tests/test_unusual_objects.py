@@ -88,10 +88,7 @@ def nested():
     return torch.nested.as_nested_tensor(parts, layout=torch.jagged) * 2
 
 
-@case(
-    show="SumBackward0 → thing meta",
-    describe="a tensor of shape (), float32 on meta",
-)
+@case(show="SumBackward0 → thing meta", describe="a tensor of shape (), float32 on meta")
 def on_meta_and_huge():
     return (torch.empty(10**9, 10**6, device="meta", requires_grad=True) * 2).sum()
 
@@ -143,10 +140,7 @@ def with_half_of_its_memory_freed():
     return thing
 
 
-@case(
-    show=f"thing has no graph: {MADE}",
-    record="RuntimeError: This tensor has no graph",
-)
+@case(show=f"thing has no graph: {MADE}", record="RuntimeError: This tensor has no graph")
 def leaked_from_vmap():
     leaked = []
     torch.func.vmap(lambda x: leaked.append(x * 2) or x)(torch.ones(2))
@@ -223,10 +217,7 @@ def with_a_property_that_fails():
 # Graphs
 
 
-@case(
-    show="ExpBackward0 (2,)   ◆ result (packed by a hook)",
-    record="ZeroDivisionError",
-)
+@case(show="ExpBackward0 (2,)   ◆ result (packed by a hook)", record="ZeroDivisionError")
 def with_an_unpack_hook_that_fails():
     with saved_tensors_hooks(lambda one: one, note("unpack", ZeroDivisionError())):
         return leaf().exp().sum()
@@ -263,10 +254,7 @@ class Remembering(torch.autograd.Function):
         return grad * torch.rand(2) + ctx.saved_tensors[0]
 
 
-@case(
-    show="RememberingBackward (2,)   ● saved_tensors[0] (2,)",
-    record="by its own backward",
-)
+@case(show="RememberingBackward (2,)   ● saved_tensors[0] (2,)", record="by its own backward")
 def of_a_function_of_ones_own():
     return Remembering.apply(leaf()).sum()
 
