@@ -232,7 +232,7 @@ def test_the_slots_of_several_retained_results_stand_in_their_card(count, is_den
     parts[0].grad = None
     named = {f"part{nr}": part for nr, part in enumerate(parts)}
     drawn = drawing(show(loss, names=named).graph)
-    (owner,) = {mark.owner for mark in drawn.marks if mark.part == "grad" and mark.state == "none"}
+    owner = next(mark.owner for mark in drawn.marks if mark.part == "grad" and mark.state == "full")
     marks = [mark for mark in drawn.marks if mark.shape == "rect" and mark.owner == owner]
     ((x, y, wide, high, _),) = [mark.at for mark in marks if mark.part == "body"]
     slots = [mark.at[:4] for mark in marks if mark.part == "grad"]
