@@ -259,7 +259,7 @@ class _Meter(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Tell torch that nothing is compiled here; it would import its compiler, which takes seconds."""
+        """Say no: to compile nothing, torch would import its compiler, which takes seconds."""
         return False
 
     def enter(self, name: str, *_: Any) -> None:

@@ -9,21 +9,23 @@ from helpers.predicting.prediction import ASKED
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 CAPTION = "Where the two ways meet, `x` waits for both <at once>."
-LETTERS = questions.made(
-    "99.q1",
-    {
+DATA = {
+    "99.q1": {
         "title": "One",
         "letters": "abc",
         "right": "b",
         "takeaway": "It multiplies.",
         "why": {"a": "It sounds so: a < b.</script>", "c": "No matrix is built."},
     },
-)
-NUMBERS = questions.made(
-    "99.q2", {"title": "Two", "right": [405, -0.5], "takeaway": "Paths add.", "why": {}}
-)
-QUIZ = questions.made("quiz.9", {"title": "Nine", "letters": "ab", "settled": "02"})
-ALL = {one.id: one for one in (LETTERS, NUMBERS, QUIZ)}
+    "99.q2": {
+        "title": "Two",
+        "right": [405, -0.5],
+        "takeaway": "Paths add.",
+        "why": {"33, 5": "33 is the sum."},
+    },
+    "quiz.9": {"title": "Nine", "letters": "abc", "settled": "02"},
+}
+ALL = {name: questions.made(name, data) for name, data in DATA.items()}
 TYPES = {"title": "slide", "question": "slide", "guess": "fragment", "notes": "notes"}
 
 
@@ -85,7 +87,12 @@ def cells():
         text("lab", "## Lab: try\n\n1. What?", id="99.lab", minutes=4),
         code("run", "labs.play()", printed("a lab\n")),
         because("**It plays.** One sees it."),
-        text("question", "## 3 · Nine\n\n- (a) one\n- (b) two", id="quiz.9", settled="02"),
+        text(
+            "question",
+            "## 3 · Nine\n\n- (a) one\n- (b) two\n- (c) three",
+            id="quiz.9",
+            settled="02",
+        ),
         guess("quiz.9"),
         code("run", "later()", printed("seen at once\n")),
         text("recap", "## Recap"),

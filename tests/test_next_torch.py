@@ -19,7 +19,6 @@ SANITISER = f"--nbval-sanitize-with={next_torch.ROOT / 'tests' / 'nbval_sanitize
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "Which torch? For example: make next TORCH=2.14.0"),
         (["--torch="], "Which torch? For example"),
         (["--torch=next"], "'next' is no version of torch. For example"),
         (["--torch=2.14.0", "--wheels=nowhere"], "FROM=nowhere is no folder"),

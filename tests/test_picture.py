@@ -38,18 +38,7 @@ def words(picture):
 
 def test_a_picture_shows_cards_tags_leaves_saved_tensors_and_a_legend():
     seen = words(example()[1])
-    for word in (
-        "AddBackward0",
-        "LogBackward0",
-        "u",
-        "t",
-        "a = 2.0",
-        ".grad",
-        "None",
-        "self = a",
-        "saved",
-    ):
-        assert word in seen
+    assert set(seen) >= {"AddBackward0", "u", "a = 2.0", ".grad", "None", "self = a", "saved"}
     assert "freed" not in seen
     assert "backward function" in seen
 
@@ -83,16 +72,12 @@ def test_saving_goes_by_the_ending(tmp_path):
         picture.save(tmp_path / "e.png")
 
 
-def test_states_differ_by_shape_and_word():
+def test_a_saved_tensor_that_was_edited_says_so_and_a_freed_one_is_struck_out():
     x = torch.ones(2, requires_grad=True)
     y = x.exp()
     with torch.no_grad():
         y.add_(1)
-    z = y * 2
-    picture = show(z)
-    assert "result = y (saved at v0, now v1)" in words(picture)
-    polygons = list(ET.fromstring(picture.svg).iter(f"{SVG}polygon"))
-    assert len(polygons) == 3 + 1, "arrows, and a mark that has its own words: no legend"
+    assert "result = y (saved at v0, now v1)" in words(show(y * 2))
     w = x.sin().sum()
     w.backward()
     assert "text-decoration:line-through" in show(w).svg
@@ -233,17 +218,6 @@ def test_two_processes_give_the_same_bytes(capsys):
     assert not re.search(r' (?:x|y|cx|cy|width|height|d|points)="[^"]*\d\.\d', svg)  # whole pixels
 
 
-def slots_and_bodies(drawn, owner):
-    """Return the rectangles (left, top, right, bottom) of a card, and of the slots in it."""
-    marks = [mark for mark in drawn.marks if mark.shape == "rect" and mark.owner == owner]
-    found = {"body": [], "grad": []}
-    for mark in marks:
-        if mark.part in found:
-            x, y, wide, high, _ = mark.at
-            found[mark.part].append((x, y, x + wide, y + high))
-    return found["body"][0], found["grad"]
-
-
 @pytest.mark.parametrize(("count", "is_dense"), [(3, False), (8, True)])
 def test_the_slots_of_several_retained_results_stand_in_their_card(count, is_dense):
     x = torch.ones(count, 2, requires_grad=True)
@@ -258,14 +232,12 @@ def test_the_slots_of_several_retained_results_stand_in_their_card(count, is_den
     parts[0].grad = None
     named = {f"part{nr}": part for nr, part in enumerate(parts)}
     drawn = drawing(show(loss, names=named).graph)
-    owners = {mark.owner for mark in drawn.marks if mark.part == "grad" and mark.state == "none"}
-    several = [owner for owner in owners if len(slots_and_bodies(drawn, owner)[1]) == count]
-    assert several, "the node that made them all"
-    body, slots = slots_and_bodies(drawn, several[0])
-    for slot in slots:
-        assert body[0] <= slot[0] < slot[2] <= body[2]
-        assert body[1] <= slot[1] < slot[3] <= body[3]
-    for one in slots:
-        for other in slots:
-            apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1]
-            assert one == other or apart or other[3] <= one[1]
+    owner = next(mark.owner for mark in drawn.marks if mark.part == "grad" and mark.state == "full")
+    marks = [mark for mark in drawn.marks if mark.shape == "rect" and mark.owner == owner]
+    ((x, y, wide, high, _),) = [mark.at for mark in marks if mark.part == "body"]
+    slots = [mark.at[:4] for mark in marks if mark.part == "grad"]
+    assert len(slots) == count, "the node that made them all"
+    for nr, (left, top, w, h) in enumerate(slots):
+        assert x <= left < left + w <= x + wide
+        assert y <= top < top + h <= y + high
+        assert not any(overlaps(slots[nr], other) for other in slots[:nr])

@@ -11,18 +11,9 @@ from functools import partial
 import nbformat
 import pytest
 import torch
+from big_models import encoder
 from checked_film import check_film
-from made_up_film import (
-    chain,
-    chain_trace,
-    end,
-    folded,
-    folded_trace,
-    lab,
-    meant,
-    restless,
-    steps,
-)
+from made_up_film import chain, chain_trace, end, folded, folded_trace, lab, meant, restless, steps
 from reading_film import class_of, read
 from refresh import executed, stored_text
 from torch import nn
@@ -35,26 +26,9 @@ from autograd_graphs.drawing.palette import LIGHT, STYLE, attributes
 from autograd_graphs.drawing.svg import IN_LAB
 from autograd_graphs.playing import encode_backward, encode_lab
 from autograd_graphs.playing.animate import film
-from autograd_graphs.playing.film import (
-    ENDS,
-    IDLE,
-    Button,
-    Change,
-    LabFilm,
-    LabState,
-    Stack,
-    Transition,
-)
+from autograd_graphs.playing.film import Button, Change, LabFilm, LabState, Stack, Transition
 from autograd_graphs.playing.lab_still import columns, opening, still
-from autograd_graphs.playing.player import (
-    FILM,
-    SCRIPT,
-    Player,
-    as_json,
-    head,
-    page,
-    slot_of,
-)
+from autograd_graphs.playing.player import FILM, SCRIPT, Player, as_json, head, page, slot_of
 from autograd_graphs.playing.player import STYLE as SHEET
 from autograd_graphs.playing.stylesheet import PLAIN, css_class, stylesheet
 from autograd_graphs.recording.trace import Trace
@@ -112,33 +86,6 @@ def test_blocks_are_what_each_action_added():
     assert columns(course_labs.accumulation.film("zeroed"), 0) == [(0.0,)] * 3
 
 
-def test_buttons_stacks_and_legend_of_a_lab_come_back_out_of_its_data():
-    buttons = (
-        Button("x = 1\ny = 2", "does two things", (1.0, 0.5), "set up", anew=True),
-        Button("zero()", "empties"),
-    )
-    state = LabState(
-        "a", "b", transitions=(Transition(IDLE), Transition(ENDS)), totals=((1.0, 2.5), None)
-    )
-    made = small(
-        state,
-        code=("import torch", "x = 2"),
-        buttons=buttons,
-        stacks=(STACK, replace(STACK, name="g", x=300)),
-        legend=(("saved", "held", "saved tensor"),),
-    )
-    data = read(as_json(made)).data
-    assert data["code"] == ["import torch", "x = 2"]
-    assert data["actions"] == [
-        ["x = 1\ny = 2", "does two things", "1", [1, 0.5], "set up", 1],
-        ["zero()", "empties", "2", 0, "", 0],
-    ]
-    assert data["stacks"] == [["x.grad", 10, 200, 66, 14, 56], ["g", 300, 200, 66, 14, 56]]
-    assert data["states"][0][-1] == [[1, 2.5], 0]
-    assert data["size"] == [SCENES[0].width, SCENES[0].height]
-    assert "1.0" not in as_json(made), "what is whole travels without a point"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [chain_trace, lambda nr: folded_trace(nr + 6)])
 @pytest.mark.parametrize("size", [0, 1, 4, 30])
@@ -146,20 +93,13 @@ def test_a_film_of_steps_comes_back_out_of_its_data(make, size):
     check_film(make(size))
 
 
-def layers_trace():
-    torch.manual_seed(0)
-    layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
-    encoder = nn.TransformerEncoder(layer, 12, enable_nested_tensor=False)
-    model = nn.Sequential(nn.Embedding(50, 16), encoder, nn.Linear(16, 50))
-    tokens = torch.arange(10).reshape(2, 5)
-    with module_calls(model) as calls:
-        loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten())
-    return record(loss, names=calls)
-
-
 @pytest.mark.slow
 def test_the_film_of_twelve_layers_is_small():
-    made = film(layers_trace())
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Embedding(16, 8), encoder(), nn.Linear(8, 16))
+    with module_calls(model) as calls:
+        loss = model(torch.arange(10).reshape(2, 5)).square().sum()
+    made = film(record(loss, names=calls))
     assert len(made.scenes) > 12
     assert len(as_json(made).encode()) <= 400_000
 
@@ -276,16 +216,10 @@ def test_a_page_forbids_the_network_and_reads_without_a_script():
     assert "<!doctype" not in head() + slot_of(as_json(made), made.text)
 
 
-def pages(tmp_path):
-    """Return pages written by each way to save one, of hostile programs."""
-    trace = hostile_trace()
-    x = torch.tensor([1.0], requires_grad=True)
-    picture = show(x * 2, names={HOSTILE: x})
-    return [trace.save(tmp_path / "trace.html"), picture.save(tmp_path / "picture.html")]
-
-
 def test_saved_pages_are_inert_and_play(tmp_path):
-    for path in pages(tmp_path):
+    x = torch.tensor([1.0], requires_grad=True)
+    for shown in (hostile_trace(), show(x * 2, names={HOSTILE: x})):
+        path = shown.save(tmp_path / "saved.html")
         text = path.read_text(encoding="utf-8")
         scripts = re.findall(r"<script([^>]*)>(.*?)</script>", text, re.S)
         assert [kind for kind, _ in scripts] == [' type="module"', ' type="application/json"']
@@ -341,7 +275,6 @@ ALIVE = {"retain_graph": True}
     ("between", "how"),
     [
         (lambda a, loss: loss.backward(**ALIVE), ALIVE),
-        (lambda a, loss: setattr(a, "grad", None), ALIVE),
         (lambda a, loss: a.data.mul_(2), ALIVE),
         (lambda a, loss: None, {}),
         (lambda a, loss: None, {**ALIVE, "gradient": torch.tensor(3.0)}),
@@ -358,8 +291,7 @@ def test_what_is_not_the_backward_that_ran_is_run(between, how):
 
 
 @pytest.mark.parametrize(
-    ("how", "between"),
-    [(ALIVE, lambda loss: loss.backward()), ({}, lambda loss: loss.mul_(2))],
+    ("how", "between"), [(ALIVE, lambda loss: loss.backward()), ({}, lambda loss: loss.mul_(2))]
 )
 def test_a_graph_that_another_backward_freed_or_an_edit_replaced_is_refused(how, between):
     a = torch.tensor(2.0, requires_grad=True)
@@ -410,6 +342,4 @@ def test_a_notebook_stores_of_a_player_its_film_a_picture_and_its_text(tmp_path)
 def test_a_film_of_an_earlier_version_is_told_and_not_played():
     backward, of_lab = encode_backward.VERSION, encode_lab.VERSION
     assert f"film.version !== (film.moments ? {backward} : {of_lab})" in SCRIPT
-    assert json.loads(as_json(steps(1)))["version"] == backward == 2
-    assert json.loads(as_json(lab()))["version"] == of_lab == 3
     assert "Run its cell again" in SCRIPT

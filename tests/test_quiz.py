@@ -68,13 +68,7 @@ class Broken:
         return self.text
 
 
-ODD = {
-    "broken": Broken,
-    "another letter": lambda: "d",
-    "tensor": lambda: torch.ones(3),
-    "endless": lambda: iter(int, 1),
-    "long": lambda: "b" * 9999,
-}
+ODD = {"broken": Broken, "tensor": lambda: torch.ones(3), "endless": lambda: iter(int, 1)}
 
 
 @pytest.mark.parametrize("make", ODD.values(), ids=ODD)
@@ -86,18 +80,8 @@ def test_what_is_no_letter_is_named_and_the_others_are_kept(make, capsys):
     assert kept() == {"q2": "c"}
 
 
-JUNK = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=20)
-    | st.binary(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
+ATOMS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+JUNK = ATOMS | st.lists(ATOMS, max_size=3) | st.dictionaries(st.text(max_size=5), ATOMS, max_size=3)
 
 
 @settings(
@@ -153,11 +137,8 @@ def torch_says():
     """Answer the four questions by running them: for each the letter, and what the right option
     says.
     """
-    x, v, plain = (
-        torch.tensor(3.0, requires_grad=True),
-        torch.ones(2, requires_grad=True),
-        torch.ones(2),
-    )
+    x, v = torch.tensor(3.0, requires_grad=True), torch.ones(2, requires_grad=True)
+    plain = torch.ones(2)
     w = torch.ones(2, requires_grad=True) * 0.1
     for loss in (x * 2, x * 2, x * 2, w.sum()):
         loss.backward()
@@ -179,9 +160,7 @@ def test_lesson_11_asks_the_quiz_of_notebook_00_and_its_key_is_what_torch_does()
     assert dict(re.findall(r"(?m)^\d\. `q(\d)` is \*\*\(([a-z])\)\*\*", told)) == right
     assert {nr.removeprefix("quiz."): letter for nr, letter in KEY.items()} == right
     for questions in (asked_first(), asked_last()):
-        assert {nr: list(options) for nr, options in questions.items()} == {
-            nr: list("abc") for nr in says
-        }
+        assert questions.keys() == says.keys()
         for nr, (letter, words) in says.items():
             assert words in questions[nr][letter], f"option {letter} of question {nr}"
 

@@ -1,7 +1,5 @@
 """Refreshing an unchanged lesson changes nothing, and says nothing of machine or run."""
 
-import json
-
 import made_up_lesson
 import nbformat
 import pytest
@@ -68,13 +66,6 @@ def test_a_lesson_that_fails_is_not_written(tmp_path, capsys):
 def test_a_lesson_that_there_is_not_gets_a_sentence():
     with pytest.raises(SystemExit, match="There is no lesson 77"):
         refresh.main(["77"])
-
-
-def test_normal_form_is_reached_at_once():
-    text = made_up_lesson.lesson().text
-    assert stored_text(nbformat.reads(text, as_version=4)) == text
-    assert text.endswith("}\n")
-    assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 docs/releases.md says of it happens. The lessons of the release before are old copies of real ones.
 """
 
-import json
 import re
 import shutil
 import tomllib
@@ -94,15 +93,3 @@ def test_nothing_that_a_student_did_is_lost_and_all_else_is_new(course, monkeypa
         name = master.name if master.name != EDITED else f"{master.stem}-new.ipynb"
         assert workspace.digest_of(work / name) == workspace.digest(workspace.student_copy(master))
     assert workspace.sync(course) == []
-
-
-def test_an_answer_that_is_kept_under_a_question_of_before_does_no_harm(course):
-    path = course / "work" / "progress.json"
-    predict("05.q1", "a")
-    record = json.loads(path.read_text(encoding="utf-8"))
-    record["predictions"]["05.q99"] = {"first": "b"}
-    record["exercises"]["05.99"] = {"tries": 2}
-    path.write_text(json.dumps(record), encoding="utf-8")
-    assert re.search(r"(?m)^05 .*0 of 1", repr(progress()))
-    predict("05.q2", "a")
-    assert json.loads(path.read_text(encoding="utf-8"))["predictions"]["05.q99"] == {"first": "b"}

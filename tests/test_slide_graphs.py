@@ -39,7 +39,6 @@ def test_a_large_graph_is_not_stored():
 DAMAGED = {
     "no JSON": "{",
     "a list": "[]",
-    "another field": '{"nodes":[],"edges":[],"roots":[],"script":1}',
     "a number for a name": '{"nodes":[{"operation":1,"outputs":[]}],"edges":[],"roots":[]}',
     "an edge to nowhere": '{"nodes":[],"edges":[{"source":0,"position":0,"target":9}],"roots":[]}',
     "deep": "[" * 100_000,

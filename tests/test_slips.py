@@ -15,7 +15,6 @@ from helpers.exercises import exercise as registry
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
 from helpers.exercises.reading import number, numbers
-from helpers.exercises.slips import NOTHING, returns
 from helpers.exercises.verdict import judge
 from helpers.exercises.watched_inputs import typed
 
@@ -46,6 +45,11 @@ def no_return(x):
     2 * x
 
 
+def sometimes(x):
+    if x.sum() < 0:
+        return x
+
+
 def method(x):
     return (2 * x).tolist
 
@@ -74,13 +78,10 @@ THREE = exercise(numbers(), lambda: [1, 2, 3])
         (doubles(), unknown_name, "a name that does not exist: name 'y' is not defined"),
         (doubles(), two_arguments, "with 1 argument, and it takes others"),
         (doubles(), 2 * TWO, "The exercise wants a function"),
-        (doubles(), None, "The exercise wants a function"),
         (FIVE, of_value, "Your answer is a function, and nobody called it"),
         (FIVE, MethodType(partial(print), 3), "a method that nobody called"),
-        (FIVE, TWO.sum, "the method `sum` itself, and nobody called it"),
         (FIVE, None, "Your answer is None"),
         (THREE, [1, 2], "You gave 2 values. The question asks for 3"),
-        (THREE, [7], "You gave 1 value. The question asks for 3"),
     ],
 )
 def test_a_slip_is_named(made, answer, words):
@@ -95,6 +96,7 @@ def test_a_slip_is_named(made, answer, words):
         (doubles(), lambda x: 3 * x),
         (doubles(), lambda *x: x[1]),
         (doubles(), lambda x: two_arguments(x)),
+        (doubles(), sometimes),
         (FIVE, 6),
         (THREE, [3, 2, 1]),
         (exercise(function(lambda: TWO), lambda: lambda x: None), abs),
@@ -104,40 +106,11 @@ def test_what_is_no_slip_is_not_called_one(made, answer):
     assert judge(made, answer).kind == "unknown"
 
 
-def test_what_is_said_of_none_is_true():
-    x = torch.ones(1, requires_grad=True)
-    assert "the `.grad` of a new leaf is None until `backward()` reaches it" in NOTHING
-    assert x.grad is None
-    assert "`backward()`, `print()` or `list.append()`" in NOTHING
-    assert x.sum().backward() is None
-    assert print() is None
-    assert [].append(x) is None
-    assert x.grad is not None
-
-
 def test_a_wrong_value_that_is_known_comes_before_a_slip():
     known = {"You took seven.": [7.0], "No grad.": None}
     made = exercise(numbers(), lambda: [1, 2, 3], known=known)
     assert judge(made, [7]).text == "You took seven."
     assert judge(made, None).text == "No grad."
-
-
-SOURCES = {
-    "return x": True,
-    "return None": False,
-    "x.backward()": False,
-    "if x:\n        return x": True,
-    "yield x": True,
-    "return x or None": True,
-    "try:\n        x()\n    finally:\n        x()": False,
-}
-
-
-def test_a_function_that_returns_something_is_told_from_one_that_does_not():
-    for source, does in SOURCES.items():
-        namespace = {}
-        exec(f"def answer(x):\n    {source}", namespace)
-        assert returns(namespace["answer"]) is does, source
 
 
 def test_an_error_of_the_exercise_is_called_ours(monkeypatch, capsys):
@@ -214,19 +187,12 @@ def test_a_function_whose_result_cannot_be_read_is_no_fault_of_ours(monkeypatch,
 
 
 TYPED = [
-    3,
-    2.5,
-    -0.125,
-    None,
-    True,
-    "cpu",
-    [1.0, [2.0]],
-    torch.float64,
+    -0.125, None, True, "cpu", [1.0, [2.0]], torch.float64,
     torch.tensor([1.0, -2.0], requires_grad=True),
     torch.tensor([[1, 2], [3, 4]]),
     torch.tensor(3.0, dtype=torch.float64),
     torch.tensor([True, False]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", TYPED, ids=typed)

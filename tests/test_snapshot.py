@@ -66,22 +66,6 @@ def test_inputs_that_are_left_out_are_told():
     assert (walk.is_cut, walk.at_least) == (True, 2)
 
 
-def test_saved_versions_are_those_that_torch_names():
-    w = torch.tensor([1.0], requires_grad=True)
-    y = w.exp()
-    with torch.no_grad():
-        y.add_(1).add_(1)
-    saved = snapshot(y).nodes[0].saved[0]
-    assert (saved.name, saved.state, saved.version, saved.version_now) == (
-        "result",
-        "modified",
-        0,
-        2,
-    )
-    with pytest.raises(RuntimeError, match="is at version 2; expected version 0"):
-        y.backward()
-
-
 def test_a_frozen_leaf_says_so():
     x = torch.ones(2, requires_grad=True)
     y = x * x
@@ -107,11 +91,9 @@ def test_a_tensor_without_graph_says_why(make, reason):
 @pytest.mark.parametrize(
     ("thing", "advice"),
     [
-        (3, "Expected a tensor, got int"),
         (None, "pass the loss itself"),
         (torch.nn.Linear(1, 1), "call it and pass the result"),
         ([torch.ones(1)], "one by one"),
-        ("loss", "Expected a tensor, got str"),
         ({"loss": 3}, "Expected a tensor, got dict. Pass one of the tensors in it"),
     ],
 )

@@ -46,26 +46,15 @@ def told(*texts):
 ABC = "a, b, c = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0, 4.0))"
 
 
-def test_each_operation_has_its_expression_and_its_operator():
-    assert told(f"{ABC}\ne = (a * b + c) ** 2\ntrace = record(e)") == [
-        ("PowBackward0", "(a * b + c) ** 2", "**"),
-        ("AddBackward0", "a * b + c", "+"),
-        ("MulBackward0", "a * b", "*"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
         ("1 - a", ("RsubBackward1", "1 - a", "-")),
         ("a.sin()", ("SinBackward0", "a.sin()", "sin")),
-        ("torch.sin(a)", ("SinBackward0", "torch.sin(a)", "torch.sin")),
         ("(a)[None]", ("UnsqueezeBackward0", "(a)[None]", "[None]")),
         ("W.T", ("PermuteBackward0", "W.T", "T")),
         ("W @ v", ("MvBackward0", "W @ v", "@")),
-        ("a ** b", ("PowBackward1", "a ** b", "**")),
         ("loss_of(v, t)", ("MseLossBackward0", "loss_of(v, t)", "loss_of")),
-        ("torch.cat([v, v])", ("CatBackward0", "torch.cat([v, v])", "torch.cat")),
     ],
 )
 def test_operations_are_known(line, expected):
@@ -82,12 +71,6 @@ def test_what_a_name_held_counts_only_where_all_below_is_certain():
 def test_an_edit_in_place_is_never_taken_for_the_expression():
     assert told(ABC, "y = a * b\ny *= c\ntrace = record(y)") == []
     assert told(ABC, "def g(t):\n    t.mul_(2)", "y = a * b\ng(y)\ntrace = record(y)") == []
-
-
-def test_a_cell_that_failed_does_not_count():
-    failed = "raise RuntimeError\ny = a * b"
-    assert told(ABC, "y = b * a", failed, "trace = record(y)") == []
-    assert told(ABC, "y = b * a", "trace = record(y)") == [("MulBackward0", "b * a", "*")]
 
 
 def test_where_ipython_tells_which_cells_failed_the_others_count(monkeypatch):

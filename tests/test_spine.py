@@ -120,12 +120,9 @@ def test_a_tag_is_nowhere_under_another_card_or_wire():
             continue
         left = x - card.width / 2 + card.tag_left
         top = y - card.height / 2 - ABOVE
-        for other, (u, v) in zip(cards.cards, placed.centres, strict=True):
-            if other is not card:
-                assert not (
-                    abs(u - left - card.tag_width / 2) < (other.width + card.tag_width) / 2
-                    and abs(v - top - TAG / 2) < (other.height + TAG) / 2
-                ), f"{other.name} lies on the tag {card.tag}"
+        tag = (left + card.tag_width / 2, top + TAG / 2), (card.tag_width, TAG)
+        for other, centre in zip(cards.cards, placed.centres, strict=True):
+            assert other is card or not overlap(tag, (centre, (other.width, other.height)))
         for curve in placed.curves:
             for px, py in curve:
                 assert not (left < px < left + card.tag_width and top + 2 < py < top + TAG - 2)

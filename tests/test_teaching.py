@@ -52,12 +52,6 @@ def given(text):
 ALL = {name: minutes for lesson in LESSONS for name, minutes in exercises(lesson).items()}
 
 
-def test_every_lesson_is_linked():
-    links = re.findall(r"\]\(([^)]+)\)", TEXT)
-    missing = [path.name for path in LESSONS.values() if f"notebooks/{path.name}" not in links]
-    assert not missing, f"TEACHING.md does not name {missing}: add a row to its table of lessons"
-
-
 def test_the_story_has_the_case_of_each_lesson_and_its_last_exercise_repairs_it():
     assert [row[0] for row in table("One program, a fault in each lesson")] == list(LESSONS)
     for lesson in LESSONS:

@@ -4,7 +4,6 @@ for them.
 
 import math
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,21 +15,10 @@ def test_a_number_is_true_to_four_significant_digits(value):
     assert math.isclose(float(number(value)), value, rel_tol=5.001e-4)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (2.0, "2.0"),
-        (2.3025851249694824, "2.303"),
-        (-0.0, "-0.0"),
-        (1e-9, "1e-09"),
-        (float("inf"), "inf"),
-        (float("nan"), "nan"),
-        (True, "True"),
-        (1 - 2j, "1.0-2.0j"),
-    ],
-)
-def test_the_shortest_text_that_is_true(value, text):
-    assert number(value) == text
+def test_the_shortest_text_that_is_true():
+    values = 2.0, 2.3025851249694824, -0.0, 1e-9, math.inf, math.nan, True, 1 - 2j
+    told = "2.0 2.303 -0.0 1e-09 inf nan True 1.0-2.0j"
+    assert " ".join(map(number, values)) == told
 
 
 @given(st.text(max_size=400))

@@ -13,8 +13,7 @@ from helpers import torch_version
 ROOT = Path(__file__).resolve().parent.parent
 LINE = re.search(r"^torch\S+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.M)
 ASKED = Requirement(LINE[0]).specifier
-RELEASES = ["1.13.1", "2.9.1", "2.11.0", "2.12.1", "2.13.0", "2.13.1", "2.14.0", "2.14.1"]
-RELEASES += ["2.15.0", "2.20.3", "3.0.0", "3.13.0", "10.0.0"]
+RELEASES = ["1.13.1", "2.9.1", "2.12.1", "2.13.0", "2.14.1", "2.20.3", "3.0.0", "3.13.0", "10.0.0"]
 
 
 def with_torch(version, monkeypatch):
@@ -36,8 +35,9 @@ def test_the_check_takes_what_requirements_ask_for(version, monkeypatch, capfd):
     else:
         with pytest.raises(
             RuntimeError, match=rf"This is torch {version}; the lessons run on 2\.13"
-        ):
+        ) as no:
             with_torch(version, monkeypatch)
+        assert f'run %pip install "{LINE[0]}"' in str(no.value)
         assert capfd.readouterr() == ("", "")
 
 
@@ -50,11 +50,6 @@ def test_another_torch_is_named_in_one_sentence(version, monkeypatch, capfd):
     assert said.startswith(f"This is torch {version.partition('+')[0]}. ")
     assert "compared with 2.13.0" in said
     assert said.count("\n") == 1
-
-
-def test_a_torch_out_of_range_names_what_to_install(monkeypatch):
-    with pytest.raises(RuntimeError, match=re.escape(f'run %pip install "{LINE[0]}"')):
-        with_torch("2.12.1", monkeypatch)
 
 
 def test_lesson_00_checks_before_anything_is_asked():

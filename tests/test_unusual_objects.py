@@ -35,8 +35,8 @@ class Case:
 
     make: object
     show: str
-    record: str
-    describe: str
+    record: str = "AccumulateGrad"
+    describe: str = "a tensor of shape (), float32"
 
     @property
     def name(self):
@@ -70,7 +70,6 @@ def leaf(*values):
 @case(
     show="AccumulateGrad (leaf unnamed (2, 3), .grad None)",
     record="arrives, .grad goes from None to (2, 3)",
-    describe="a tensor of shape (), float32: 7",
 )
 def sparse():
     weights = torch.sparse_coo_tensor(
@@ -89,20 +88,12 @@ def nested():
     return torch.nested.as_nested_tensor(parts, layout=torch.jagged) * 2
 
 
-@case(
-    show="SumBackward0 → thing meta",
-    record="AccumulateGrad",
-    describe="a tensor of shape (), float32 on meta",
-)
+@case(show="SumBackward0 → thing meta", describe="a tensor of shape (), float32 on meta")
 def on_meta_and_huge():
     return (torch.empty(10**9, 10**6, device="meta", requires_grad=True) * 2).sum()
 
 
-@case(
-    show="SumBackward0 → thing",
-    record="AccumulateGrad",
-    describe="a tensor of shape (), float32",
-)
+@case(show="SumBackward0 → thing")
 def fake():
     with FakeTensorMode():
         return (torch.ones(2, requires_grad=True) * 2).sum()
@@ -117,15 +108,6 @@ def quantized():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
-
-
-@case(
-    show="AccumulateGrad (leaf thing = [1.0+2.0j, nan-1.0j], .grad None)",
-    record="RuntimeError: The loss has shape (2,)",
-    describe="a tensor of shape (2,), complex64",
-)
-def complex_numbers():
-    return torch.tensor([1 + 2j, float("nan") - 1j], requires_grad=True)
 
 
 @case(
@@ -158,11 +140,7 @@ def with_half_of_its_memory_freed():
     return thing
 
 
-@case(
-    show=f"thing has no graph: {MADE}",
-    record="RuntimeError: This tensor has no graph",
-    describe="a tensor of shape (), float32",
-)
+@case(show=f"thing has no graph: {MADE}", record="RuntimeError: This tensor has no graph")
 def leaked_from_vmap():
     leaked = []
     torch.func.vmap(lambda x: leaked.append(x * 2) or x)(torch.ones(2))
@@ -188,11 +166,7 @@ class Logged(torch.Tensor):
         return f"Logged in {self.unit}"
 
 
-@case(
-    show="AliasBackward0 → thing",
-    record="AccumulateGrad (leaf",
-    describe="a tensor of shape (), float32: 2",
-)
+@case(show="AliasBackward0 → thing")
 def of_a_class_that_hears_of_operations():
     return torch.ones(2).as_subclass(Logged).requires_grad_().sum()
 
@@ -215,11 +189,7 @@ class Wrapped(torch.Tensor):
         return cls(func(*plain, **(kwargs or {})))
 
 
-@case(
-    show="ExpBackward0 (2,)   ● result (2,)",
-    record="AccumulateGrad (leaf",
-    describe="a tensor of shape (), float32",
-)
+@case(show="ExpBackward0 (2,)   ● result (2,)")
 def wrapping_another():
     return Wrapped(torch.ones(2, requires_grad=True)).exp().sum()
 
@@ -247,35 +217,7 @@ def with_a_property_that_fails():
 # Graphs
 
 
-@case(
-    show="ExpBackward0 (2,)   ○ result (freed)",
-    record="RuntimeError: A part of the graph of this tensor was walked before",
-    describe="a tensor of shape (), float32: 10.1073",
-)
-def freed():
-    loss = leaf().exp().sum()
-    loss.backward()
-    return loss
-
-
-@case(
-    show="ExpBackward0 (2,)   ▲ result (2,) (saved at v0, now v1)",
-    record="RuntimeError: one of the variables needed for gradient computation has been modified",
-    describe="a tensor of shape (), float32: 10.1073",
-)
-def edited_in_place():
-    middle = leaf().exp()
-    loss = middle.sum()
-    with torch.no_grad():
-        middle.add_(1)
-    return loss
-
-
-@case(
-    show="ExpBackward0 (2,)   ◆ result (packed by a hook)",
-    record="ZeroDivisionError",
-    describe="a tensor of shape (), float32: 10.1073",
-)
+@case(show="ExpBackward0 (2,)   ◆ result (packed by a hook)", record="ZeroDivisionError")
 def with_an_unpack_hook_that_fails():
     with saved_tensors_hooks(lambda one: one, note("unpack", ZeroDivisionError())):
         return leaf().exp().sum()
@@ -297,17 +239,6 @@ def with_hooks_of_every_kind():
     return (y * y).sum()
 
 
-@case(
-    show="MulBackward0 (2,)   ● self (2,)   ● other (2,)",
-    record="KeyError: 'no such name'",
-    describe="a tensor of shape (), float32: 45",
-)
-def with_a_hook_that_fails():
-    y = leaf() * 3
-    y.register_hook(lambda grad: {}["no such name"])
-    return (y * y).sum()
-
-
 class Remembering(torch.autograd.Function):
     """Keep a name where torch keeps a method, and hand back more than one gradient's worth."""
 
@@ -323,11 +254,7 @@ class Remembering(torch.autograd.Function):
         return grad * torch.rand(2) + ctx.saved_tensors[0]
 
 
-@case(
-    show="RememberingBackward (2,)   ● saved_tensors[0] (2,)",
-    record="by its own backward",
-    describe="a tensor of shape (), float32: 6",
-)
+@case(show="RememberingBackward (2,)   ● saved_tensors[0] (2,)", record="by its own backward")
 def of_a_function_of_ones_own():
     return Remembering.apply(leaf()).sum()
 
@@ -335,7 +262,6 @@ def of_a_function_of_ones_own():
 @case(
     show="#1 AccumulateGrad (leaf unnamed = [1.0, 2.0], .grad None)",
     record=".grad goes from None to None",
-    describe="a tensor of shape (), float32: 5",
 )
 def stepping_within_backward():
     x = leaf()
@@ -349,11 +275,7 @@ def stepping_within_backward():
     return (x * x).sum()
 
 
-@case(
-    show="CheckpointFunctionBackward (4,)",
-    record="AccumulateGrad",
-    describe="a tensor of shape (), float32",
-)
+@case(show="CheckpointFunctionBackward (4,)")
 def checkpointed_with_dropout():
     def block(t):
         return torch.nn.functional.dropout(t.exp(), 0.5)
@@ -361,11 +283,7 @@ def checkpointed_with_dropout():
     return checkpoint(block, torch.ones(4, requires_grad=True), use_reentrant=True).sum()
 
 
-@case(
-    show="AccumulateGrad (leaf unnamed = [1.0, 2.0], .grad [3.0, 12.0])",
-    record="AccumulateGrad (leaf",
-    describe="a tensor of shape (), float32: 15",
-)
+@case(show="AccumulateGrad (leaf unnamed = [1.0, 2.0], .grad [3.0, 12.0])")
 def in_a_circle_through_grad():
     x = leaf()
     (x**3).sum().backward(create_graph=True)
@@ -373,10 +291,6 @@ def in_a_circle_through_grad():
 
 
 # No tensors
-
-
-class Output(dict):
-    """Be what models of libraries return."""
 
 
 class Broken:
@@ -397,13 +311,7 @@ class Bare(torch.nn.Module):
     weight = property(lambda self: 1 / 0)
 
 
-ONE_OF = "TypeError: Expected a tensor, got Output. Pass one of the tensors in it"
 NO_GRAPH = "TypeError: Expected a tensor, got Bare. A module has no graph of its own"
-
-
-@case(show=ONE_OF, record=ONE_OF, describe="a dict of 1")
-def output_of_a_model():
-    return Output(loss=leaf().sum())
 
 
 @case(
@@ -418,15 +326,6 @@ def object_whose_repr_fails():
 @case(show=NO_GRAPH, record=NO_GRAPH, describe="an object of type Bare")
 def module_that_was_not_initialized():
     return Bare()
-
-
-@case(
-    show="TypeError: Expected a tensor, got generator.",
-    record="TypeError: Expected a tensor, got generator.",
-    describe="an object of type generator",
-)
-def generator():
-    return (number for number in range(3))
 
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -540,7 +439,7 @@ def test_a_recording_says_so_and_is_the_backward_of_torch_alone(case):
     assert stepped == alone[1]
 
 
-@pytest.mark.parametrize("case", CASES[-4:], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES[-2:], ids=lambda case: case.name)
 def test_what_is_no_tensor_is_refused_by_a_recording(case):
     assert answer(record, case.make()).startswith(case.record)
 
@@ -559,28 +458,17 @@ def doubled():
     return pile
 
 
-def without_memory():
-    thing = torch.ones(3)
-    thing.untyped_storage().resize_(0)
-    return thing
-
-
 ANSWERS = {
-    "a tensor of shape (3,), float32": without_memory,
     "a list of 1": in_itself,
     "a list of 2": doubled,
     "a list of 5000": lambda: [[1.0] * 5_000] * 5_000,
-    "an object of type range": lambda: range(10**15),
     "an object of type count": itertools.count,
     "the number": lambda: 10**100_000,
     'the text "xxx': lambda: "x" * 10**7,
-    "a tensor of shape (2,), float32: [nan, 1]": lambda: torch.tensor([float("nan"), 1.0]),
     "a tensor of shape (1000000000,), float32": lambda: torch.ones(1).expand(10**9),
-    "an object of type ndarray": lambda: numpy.broadcast_to(numpy.float32(1), (10**9,)),
     "an object of type ndarray: [None, [nan, 2]]": lambda: numpy.array(
         [None, [numpy.nan, 2]], dtype=object
     ),
-    "the class Tensor": lambda: torch.Tensor,
 }
 
 

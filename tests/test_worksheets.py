@@ -156,7 +156,6 @@ TOTAL = {"title": 0, "kind": 0, "rows": [[["total", "1", 0]]]}
     "film",
     [
         {},
-        {"moments": [0, 0], "steps": 1, "lines": []},
         {"moments": [{}, TOTAL], "steps": 1, "lines": ["x"]},
         {"moments": [{}, TOTAL], "steps": 1, "lines": []},
     ],
