@@ -471,7 +471,7 @@ LOGGER = Exercise(
         " should say which it was: None.": _zero_for_none,
         "No finite float16 is above 65504, so your norm became `inf`. Take the gradient"
         " as float32 first: `.float()`.": _overflows,
-        "Each norm is right, but `all` is not. It is the root of the sum of the *squared* norms,"
+        "Each norm is right, but `all` isn't. It is the root of the sum of the *squared* norms,"
         " and 0 if no gradient came.": _adds_norms,
     },
     hints=(
