@@ -80,7 +80,10 @@ TOLD = [
     (answer(first="pass"), "One step seems to be missing: nothing from before may be in the sum."),
     (answer(parts="parts[1:]"), "You left the first part out."),
     (answer(when="True"), "One step seems to be done every time"),
-    (answer(returned="w"), "A tensor seems to be used where its gradient is needed: what was added"),
+    (
+        answer(returned="w"),
+        "A tensor seems to be used where its gradient is needed: what was added",
+    ),
     (answer(then="break"), "A loop seems to end after its first round."),
     (
         answer(loss="(w * part).sum()"),
