@@ -244,7 +244,7 @@ CASE = Exercise(
         " makes the step later.": shows("changed"),
         "No call of `backward()` reached the weight. Call it on a loss of the model, once for each"
         " portion.": each_has(2, 0),
-        "The gradients are right, but you went back once for all points together. Then the graph"
+        "The gradients are right, but you ran backward once for all points together. Then the graph"
         " keeps what it saved for all of them until that call. With one call for each portion it"
         " keeps only a portion's.": both(each_has(2, 1), right_in(0, 1)),
         "`zero_()` needs a tensor to write to, and in one of the cases `.grad` is still None. Use"
