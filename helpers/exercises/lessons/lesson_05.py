@@ -336,7 +336,7 @@ def answer(f, x):
 ~       # starts from.
     rows = []
     for v in torch.eye(len(y)):  # each element of the output needs a row of its own
-~   for v in torch.ones(1, len(y)):  # You went back only once, with ones, which adds all the rows up. You can't
+~   for v in torch.ones(1, len(y)):  # You ran backward only once, with ones, which adds all the rows up. You can't
 ~       # take a sum apart again.
 ~   for v in torch.eye(len(x)):  # What you hand in has to have the shape of the output, because that's where it
 ~       # arrives. So your one-hot vector needs as many elements as the output.
@@ -359,9 +359,9 @@ def answer(f, x):
     return torch.stack(rows)  # the rows go one below the other
 ~   return torch.stack(rows, dim=1)  # All the numbers are there, but the matrix is transposed: each backward gives
 ~       # a row, and you stacked the rows as columns.
-~   return sum(rows)  # You went back only once, with ones, which adds all the rows up. You can't take a sum apart
+~   return sum(rows)  # You ran backward only once, with ones, which adds all the rows up. You can't take a sum apart
 ~       # again.
-~   return rows[0]  # You went back only once, from the first element of the output. That gives one row, but each
+~   return rows[0]  # You ran backward only once, from the first element of the output. That gives one row, but each
 ~       # element has one.
 ~   return torch.cat(rows)  # All the numbers are there, but in one long vector: `torch.cat` joins the rows end to
 ~       # end. In a matrix they go one below the other.

@@ -244,7 +244,7 @@ CASE = Exercise(
         " makes the step later.": shows("changed"),
         "No call of `backward()` reached the weight. Call it on a loss of the model, once for each"
         " portion.": each_has(2, 0),
-        "The gradients are right, but you went back once for all points together. Then the graph"
+        "The gradients are right, but you ran backward once for all points together. Then the graph"
         " keeps what it saved for all of them until that call. With one call for each portion it"
         " keeps only a portion's.": both(each_has(2, 1), right_in(0, 1)),
         "`zero_()` needs a tensor to write to, and in one of the cases `.grad` is still None. Use"
@@ -471,7 +471,7 @@ LOGGER = Exercise(
         " should say which it was: None.": _zero_for_none,
         "No finite float16 is above 65504, so your norm became `inf`. Take the gradient"
         " as float32 first: `.float()`.": _overflows,
-        "Each norm is right, but `all` is not. It is the root of the sum of the *squared* norms,"
+        "Each norm is right, but `all` isn't. It is the root of the sum of the *squared* norms,"
         " and 0 if no gradient came.": _adds_norms,
     },
     hints=(

@@ -202,8 +202,8 @@ VALIDATE = Exercise(
     right="You set two switches for one call, and set back the one that does not set itself back.",
     principle="`eval()` sets a flag of modules, `no_grad()` the mode of autograd, and neither sets the other.",
     known={
-        "You changed flags of parameters, and somebody had set them. A validation needs no change"
-        " there.": shows("not as they were"),
+        "You changed flags of parameters that had been set on purpose. A validation has nothing to"
+        " change there.": shows("not as they were"),
         "Your result still has zeros in it that chance put there. A Dropout reads its own flag"
         " `training`: `eval()` sets that in each module inside; grad mode and `detach()` do not"
         " reach it.": shows("with dropout"),
@@ -281,7 +281,9 @@ CASE = Exercise(
     right="The guess learns, and the target stays where it is. In the case the classifier gets surer now: 76 points are right, and not 56.",
     principle="`detach()` keeps the number, so the loss stays the same. What it cuts off gets no gradient.",
     known={
-        "You took down the flag of `w`. It has to learn in the next step, too.": shows("frozen"),
+        "You switched off the flag of `w`, but it has to learn in the next step as well.": shows(
+            "frozen"
+        ),
         "Your function fills `w.grad`. It only has to return the loss. The loop of the case calls"
         " `backward()`.": wrong_in(3),
         NO_TENSOR: shows(NOT_A_TENSOR),
@@ -552,15 +554,16 @@ AVERAGE = Exercise(
             "changed"
         ),
         "Grad mode is still off when your function is over, so the next step is not recorded. A"
-        " `with` block ends by itself.": shows("off"),
+        " `with` block would end by itself.": shows("off"),
         "You swapped the shares. `decay` is the share of what the average held before.": like(
             _MIXED.format(of_old="1 - decay", of_new="decay"), 0
         ),
         "You mixed a layer twice that the model uses twice. `state_dict()` names its weight twice,"
         " and `parameters()` gives it once.": like(_BY_NAME, 0),
-        "The average has other tensors now, other memory, or other flags. Whoever holds the old"
-        " ones sees nothing of it: write into the tensors that are"
-        " there.": shows("others, or with other flags"),
+        "The average has new tensors now, or new memory, or different flags. Anything that holds"
+        " the old ones won't notice, so write into the tensors that are there.": shows(
+            "others, or with other flags"
+        ),
     },
     hints=(
         "Go through `zip(average.parameters(), model.parameters())`, in a block that records nothing.",

@@ -306,11 +306,11 @@ CASE = Exercise(
     known={
         "You put the model into eval mode. That switches the dropout off, and the case wants to"
         " train. Only change `inplace`.": shows("eval()"),
-        "The model of the case is right now, and another one is not. Go through the layers of"
+        "The model of the case is right now, but another one isn't. Go through the layers of"
         " whatever model comes, and look at each one with the one before it.": lambda seen, right: (
             raised(seen, "out of range", "IndexError") or seen[0] == right[0]
         ),
-        "In one of the models `backward()` still raises. Which layer writes over a result that the"
+        "In one of the models `backward()` still fails. Which layer writes over a result that the"
         " layer before it has saved?": shows("raises"),
         "Backward runs everywhere, but you switched off an edit that does no harm. What does the"
         " layer before it save: what goes in, or what comes out?": shows("runs"),
@@ -501,8 +501,8 @@ GUARD = Exercise(
         "You missed a write that changes little. `allclose` takes such numbers for equal.": like(
             _GUARD.format(named=_ALL, same="torch.allclose(tensor, numbers, equal_nan=True)"), 0
         ),
-        "You report a NaN that was there before. A NaN is not equal to itself, so ask for it"
-        " apart.": like(_GUARD.format(named=_ALL, same="torch.equal(tensor, numbers)"), 0),
+        "You report a NaN that was there before. A NaN is not equal to itself, so check for it"
+        " separately.": like(_GUARD.format(named=_ALL, same="torch.equal(tensor, numbers)"), 0),
         "You look at the parameters alone. A BatchNorm writes its statistics into buffers.": like(
             _GUARD.format(named="list(model.named_parameters())", same=_SAME), 0
         ),

@@ -118,7 +118,7 @@ LEAF = Exercise(
     right="You moved first and asked for the gradient last. A move before the flag is not recorded.",
     principle="if something has to move, a recorded `.to()` gives a result, and the leaf stays behind.",
     known={
-        "Your tensor does not require grad. Who asks for its gradient, and when?": wherever_it_ran(
+        "Your tensor does not require grad. When should it ask for its gradient?": wherever_it_ran(
             "plain"
         ),
         "You return a leaf that requires grad. Is it at `place`, and does it hold"

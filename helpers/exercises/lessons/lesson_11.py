@@ -292,14 +292,14 @@ LOOP = Exercise(
         "No error, and every round brings the gradient of the first, though the weights have moved."
         " Calling `backward()` again computes no new prediction. Which line does, and does it run in"
         " every round?": _same_again,
-        "The training is right, and the log is not. For each of the four rounds it should hold two"
+        "The training is right, but the log isn't. For each of the four rounds it should hold two"
         " numbers: the loss, and the mean prediction of this forward times"
         " 100.": both(right_in(_GRADS, _WEIGHT, _BIAS), wrong_in(_LOG)),
         "The weights left the range, to one side or to both. After each step a line has to write"
         " into them, with both bounds; `clamp` without the `_` makes a new tensor and leaves the"
         " weight as it is.": _over_the_limit,
-        "All numbers are right, but there are writes into the weight on no counter, as through"
-        " `.data`. A graph that had saved the weight would not"
+        "All numbers are right, but you write into the weight where no counter sees it, as"
+        " through `.data`. A graph that had saved the weight would not"
         " notice.": both(right_in(_LOG, _GRADS, _WEIGHT, _BIAS), shows("some not counted")),
     },
     principle="each round needs a forward of its own, gradients of its own, and leaves nothing behind but numbers.",
@@ -562,7 +562,7 @@ FIT = Exercise(
     known={
         "Your losses are tensors, and each leads to a graph. Return numbers:"
         " `validate().item()`.": shows("tensors"),
-        "The model has other tensors now, and its optimizer holds the old ones. Write the numbers"
+        "The model has new tensors now, but its optimizer holds the old ones. Write the numbers"
         " into the tensors that are there, as `load_state_dict` does.": shows("others"),
     },
     hints=(

@@ -501,10 +501,10 @@ CASE = Exercise(
     known={
         "Your function has two arguments, but your backward hands back one gradient. Write None"
         " where there is none.": shows(_FEW),
-        "The last node of your result is one of torch's. Repair the class, and return what its"
+        "The last node of your result is one of torch's. Mend the class, and return what its"
         " `apply` returns.": shows(_TORCHS),
         _RAISES: each_has(1, "raises"),
-        "You keep something in the class or in a name outside of it, and all gates share that. When a"
+        "You keep something in the class or in a name outside it, but all gates share that. When a"
         " second gate runs, the first one has lost its own. Each call has a `ctx`: keep it"
         " there.": shows(_MIXED),
     },
