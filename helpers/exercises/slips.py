@@ -135,8 +135,8 @@ def is_method(value: object) -> bool:
 def _not_called(method: object, begin: str) -> str:
     name = getattr(method, "__name__", None)
     if not isinstance(name, str):
-        return f"{begin} a method that nobody called. Write parentheses after it."
-    return f"{begin} the method `{name}` itself, and nobody called it. Write `.{name}()`."
+        return f"{begin} a method that you didn't call. Write parentheses after it."
+    return f"{begin} the method `{name}` itself, but you didn't call it. Write `.{name}()`."
 
 
 def returns(function: FunctionType) -> bool:
