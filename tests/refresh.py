@@ -66,6 +66,9 @@ def refresh(path):
             store_what_came(Lesson(path.name, stored_text(notebook)), notebook)
             count_minutes(path.name, notebook)
             store_graphs(Lesson(path.name, stored_text(notebook)), notebook)
+            path.write_text(
+                stored_text(notebook), encoding="utf-8", newline="\n"
+            )  # its kernel reads questions there
         after = stored_text(executed(notebook, path))
     except (CannotBeAsked, CannotBeDrawn) as error:
         print(f"{path.name}: NOT refreshed.\n{error}", file=sys.stderr)

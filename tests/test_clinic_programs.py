@@ -237,7 +237,7 @@ def test_a_step_in_which_nothing_is_wrong_points_to_what_sees_the_whole_loop():
         "import torch\nnet = torch.nn.Linear(2, 1); opt = torch.optim.SGD(net.parameters(), lr=1)"
     )
     text = " ".join(shown([made, "diagnose(net, net(torch.ones(1, 2)).sum(), opt)"]).split())
-    assert "if you run it inside with watching(model, optimizer)." in text
+    assert "run it inside with watching(model, optimizer)." in text
 
 
 HOOKS = {  # what sits where, and what is said of it
