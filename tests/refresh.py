@@ -66,9 +66,7 @@ def refresh(path):
             store_what_came(Lesson(path.name, stored_text(notebook)), notebook)
             count_minutes(path.name, notebook)
             store_graphs(Lesson(path.name, stored_text(notebook)), notebook)
-            path.write_text(
-                stored_text(notebook), encoding="utf-8", newline="\n"
-            )  # its kernel reads questions there
+            store_questions(path, notebook, before)
         after = stored_text(executed(notebook, path))
     except (CannotBeAsked, CannotBeDrawn) as error:
         print(f"{path.name}: NOT refreshed.\n{error}", file=sys.stderr)
@@ -80,6 +78,18 @@ def refresh(path):
         path.write_text(after, encoding="utf-8", newline="\n")
     print(f"{path.name}: {'refreshed' if after != before else 'unchanged'}")
     return 0
+
+
+def store_questions(path, notebook, before):
+    """Write what was computed of new questions: the kernel reads its questions in the file."""
+    text = stored_text(notebook)
+    if said_of_questions(text) != said_of_questions(before):
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def said_of_questions(text):
+    courses = [cell.metadata.get("course", {}) for cell in nbformat.reads(text, as_version=4).cells]
+    return [course for course in courses if course.get("role") == "question"]
 
 
 class Client(NotebookClient):
