@@ -35,7 +35,7 @@ EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re
 HEAD = ("", "How long", "How it begins")  # of the table of exercises
 CHECKED = re.compile(r"""\bcheck\(["'](\d\d\.\d+)["']""")
 SHOWN = re.compile(r"^\||^```|!\[|<img", re.M)  # in a text: what one has to see
-COMMENT = re.compile(r"^ *#.*\n", re.M)
+COMMENT = re.compile(r"^ *#.*\n|  +#.*$", re.M)
 FINE = "\n(no error)"
 ALONE = re.compile(r"\s*progress\(\)\s*")
 
