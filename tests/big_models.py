@@ -5,6 +5,7 @@ graph of its loss.
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -12,6 +13,7 @@ import torch
 from torch import nn
 
 import helpers
+from autograd_graphs.large.fold import fold
 from autograd_graphs.looking.snapshot import Limits
 from helpers import module_calls, snapshot
 
@@ -217,3 +219,22 @@ def graph_with_calls(name):
     with pytest.MonkeyPatch.context() as patch, calls:
         patch.setitem(MODELS[name].__globals__, "snapshot", look)
         return MODELS[name]()
+
+
+KEPT = ("transformer", "resnet50", "lstm", "unet", "albert")  # models whose texts are kept
+
+
+def golden(name):
+    """Return the file that keeps the text of a folded model."""
+    return Path(__file__).parent / "golden" / f"folded_{name}.txt"
+
+
+def text(name):
+    """Return what is kept of a model: its text with module calls, and without."""
+    both = (fold(graph_with_calls(name)), fold(graph_of(name)))
+    return "\n\n".join(map(str, both)) + "\n"
+
+
+if __name__ == "__main__":
+    for name in KEPT:
+        golden(name).write_text(text(name), encoding="utf-8")

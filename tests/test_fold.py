@@ -153,6 +153,14 @@ def test_a_model_is_folded_and_nothing_is_lost_or_invented(name, how):
     assert tree(small) == tree(fold(LOOKS[how](name))), "equal programs, different texts"
 
 
+@pytest.mark.parametrize("name", big_models.KEPT)
+def test_the_text_of_a_folded_model_stays_as_it_was(name):
+    golden = big_models.golden(name).read_text(encoding="utf-8")
+    assert big_models.text(name) == golden, (
+        "look at the picture; if it is better, run tests/big_models.py, which writes the texts"
+    )
+
+
 def test_a_part_of_a_module_that_is_called_again_says_in_which_call_it_is():
     graph = big_models.graph_with_calls("albert")
     names = names_shown(fold(graph, "TransformerEncoderLayer[call 6]"))
