@@ -1,10 +1,9 @@
-"""Rules about exercises: three to six, numbered in order, handed out unanswered."""
+"""Rules about exercises: three to seven, each with a number of its own, handed out unanswered."""
 
-import itertools
 import re
 
 CHECK = re.compile(r"""\bcheck\(\s*["'](\d\d\.\d+)["']""")
-HOW_MANY = range(3, 7)
+HOW_MANY = range(3, 8)
 UNANSWERED = "not answered yet"
 # Asked by old copies of a lesson only: `check` still knows them, and no other gets their number.
 OLD = {"00.3", "01.2", "01.3"}
@@ -15,22 +14,14 @@ GONE = {
 }  # fmt: skip
 
 
-def exercises_are_numbered(lesson):
-    """`check("03.1", ...)`, `check("03.2", ...)` … as they come, the numbers of old ones left out; the
-    last one, which repairs the case, keeps the number that it has.
-    """
+def exercises_have_numbers_of_their_own(lesson):
+    """`check("03.4", ...)`, in any order: a number that went with its exercise never comes back."""
     found = [name for cell in lesson.code for name in CHECK.findall(cell.source)]
-    free = (name for k in itertools.count(1) if (name := f"{lesson.number}.{k}") not in OLD | GONE)
-    wanted = list(itertools.islice(free, len(found)))
     if len(found) not in HOW_MANY:
-        yield f"it has {len(found)} exercises ({', '.join(found)}): make it three to six."
-    if not in_order(found, wanted):
-        yield f"its exercises are {', '.join(found)}; number them {', '.join(wanted)}."
-
-
-def in_order(found, wanted):
-    """Tell whether these numbers are the wanted ones, and rise but for the last."""
-    return sorted(found) == wanted and found[:-1] == sorted(found[:-1])
+        yield f"it has {len(found)} exercises ({', '.join(found)}): make it three to seven."
+    for name in sorted(set(found)):
+        if name[:2] != lesson.number or name in OLD | GONE or found.count(name) > 1:
+            yield f"its exercise {name} has the number of another lesson, or one that is taken: give it the next one that was never used."
 
 
 def exercises_are_handed_out_unanswered(lesson):
@@ -41,4 +32,4 @@ def exercises_are_handed_out_unanswered(lesson):
             yield f"{cell} does not say {UNANSWERED!r}: leave `answer = ...` in the stub and refresh."
 
 
-RULES = (exercises_are_numbered, exercises_are_handed_out_unanswered)
+RULES = (exercises_have_numbers_of_their_own, exercises_are_handed_out_unanswered)
