@@ -112,7 +112,7 @@ def number():
     """Return a round that asks for two numbers."""
     asked = "## How many?\n\n**Predict** and write down.\n\n**Predict.** Two numbers, please."
     return [
-        *question("q4", asked, answer=[405, 5], tolerance=0.01),
+        *question("q3", asked, answer=[405, 5], tolerance=0.01),
         with_role(code("5 * 81, 2 + 3", result("(405, 5)")), "run"),
         *answer(
             "**Products first.**",

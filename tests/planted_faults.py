@@ -81,6 +81,11 @@ def a_word_of_a_later_lesson(made):
     return Lesson("02_made_up.ipynb", lesson(made).text)
 
 
+def one_that_went(made):
+    replaced(with_that_role(made, "stub", 2), "99.3", "01.3")
+    return Lesson("01_made_up.ipynb", lesson(made).text)
+
+
 def as_text(change):
     return lambda made: Lesson(NAME, change(lesson(made).text))
 
@@ -110,8 +115,11 @@ PLANTED = [
     ("keys_are_named_after_a_click", writes("text", "Guess, then press (keys 1 to 5), or click into the lab.")),
     ("no_machinery_in_lessons", writes("run", "%matplotlib inline\ntry:\n    6 * 7\nexcept ValueError:\n    pass")),
     # exercises
-    ("exercises_have_numbers_of_their_own", swaps("stub", "99.3", "99.1", 2)),
-    ("exercises_have_numbers_of_their_own", swaps("stub", "99.3", "98.3", 2)),
+    ("exercises_are_numbered", swaps("stub", "99.3", "99.2", 2)),
+    ("exercises_are_numbered", swaps("stub", "99.3", "98.3", 2)),
+    ("exercises_are_numbered", lambda made: made.cells.remove(with_that_role(made, "stub"))),
+    ("an_id_is_never_used_again", swaps("stub", "99.3", "99.4", 2)),
+    ("an_id_is_never_used_again", one_that_went),
     ("exercises_are_handed_out_unanswered", lambda made: with_that_role(made, "stub", 1).update(outputs=[stream("99.2 ✓\n")])),
     # claims
     ("a_claim_stands_below_a_sentence", a_claim("assert 6 * 7 == 42", below="run")),

@@ -3,10 +3,13 @@ judges and speaks.
 """
 
 import re
+from pathlib import Path
 
 import pytest
 import torch
-from notebook_rules.exercises import GONE, HOW_MANY, OLD
+from notebook_rules import Lesson
+from notebook_rules.exercises import HOW_MANY
+from notebook_rules.exercises import exercises as asked
 
 from autograd_graphs.plain_values import describe, show
 from helpers import check, hint, solution
@@ -19,6 +22,7 @@ from helpers.exercises.reading import number
 from helpers.exercises.recognise import Like, like
 from helpers.exercises.reference import read
 
+ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.usefixtures("unfolded")
 
 every_lesson = pytest.mark.parametrize("lesson", registry.lessons())
@@ -42,11 +46,11 @@ def answer_texts(exercise: Exercise) -> list[str]:
 
 
 @every_lesson
-def test_a_lesson_has_three_to_seven_exercises_and_none_that_is_gone(lesson):
-    ids = {exercise.id for exercise in registry.exercises(lesson)}
-    assert not ids & GONE
-    asked = ids - OLD
-    assert len(asked) in HOW_MANY, f"lesson {lesson} has {len(asked)} exercises"
+def test_a_lesson_has_three_to_seven_exercises_which_its_notebook_asks(lesson):
+    ids = [exercise.id for exercise in registry.exercises(lesson)]
+    (path,) = (ROOT / "notebooks").glob(f"{lesson}_*.ipynb")
+    assert sorted(ids) == sorted(asked(Lesson.at(path)))
+    assert len(ids) in HOW_MANY
 
 
 @every_lesson
