@@ -17,8 +17,8 @@ HEADING = re.compile(r"\A#+ .*\n+")
 
 @dataclass(frozen=True)
 class Listing:
-    """Hold how a lesson is listed: number, notebook, title, what it builds on, lane on the map, and
-    whether it goes beyond the training loop.
+    """Hold how a lesson is listed: number, notebook, title, what it builds on, lane on the map,
+    whether it goes beyond the training loop, and the ids of what it asked once and asks no more.
     """
 
     number: str
@@ -27,6 +27,7 @@ class Listing:
     needs: tuple[str, ...]
     lane: int = 0
     beyond: bool = False
+    gone: tuple[str, ...] = ()
 
     @property
     def link(self) -> str:
@@ -41,7 +42,7 @@ def listings() -> dict[str, Listing]:
 
     table = tomllib.loads((HERE / "lessons.toml").read_text(encoding="utf-8"))
     for number, entry in table.items():
-        entry["needs"] = tuple(entry["needs"])
+        entry |= {name: tuple(entry.get(name, ())) for name in ("needs", "gone")}
         table[number] = Listing(number, **entry)
     return table
 
@@ -49,6 +50,11 @@ def listings() -> dict[str, Listing]:
 def notebook(number: str) -> str:
     """Return the address of a lesson's notebook, as seen from another one."""
     return listings()[number].link
+
+
+def is_gone(name: str) -> bool:
+    """Tell whether a question or an exercise was asked by an earlier edition only."""
+    return any(name in listing.gone for listing in listings().values())
 
 
 def arrows() -> list[tuple[str, str]]:

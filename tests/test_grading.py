@@ -7,7 +7,6 @@ import nbformat
 import pytest
 from answering import LABELS, answers, evaluated
 from nbformat.v4 import new_code_cell, new_notebook
-from notebook_rules.exercises import OLD
 
 from classroom import assignment
 from classroom.grading import reader_source
@@ -21,9 +20,8 @@ from helpers.exercises.verdict import judge
 
 NUMBERS = with_exercises()
 ALL = [one for number in NUMBERS for one in exercises(number)]
-UNTRIED = {"01.3", "01.5"}  # functions that are tried by what computes the right answer
-LEFT_OUT = UNTRIED - OLD  # today's lessons do not ask OLD; copies of older ones still check it
-GRADED = [one for one in ALL if one.id not in UNTRIED | OLD]
+UNTRIED = {"01.5"}  # a function that is tried by what computes the right answer
+GRADED = [one for one in ALL if one.id not in UNTRIED]
 MOST = 3  # answers to an exercise, of different labels
 
 
@@ -56,7 +54,7 @@ def cut_out(number):
     return reader_source.readers(reader_source.source_of(number), functions)
 
 
-def test_every_function_but_two_can_be_tried_without_its_truth(extracted):
+def test_every_function_but_one_can_be_tried_without_its_truth(extracted):
     assert {one.id for one in ALL if one.reader.cases} - set(extracted) == UNTRIED
 
 
@@ -168,9 +166,9 @@ def made(tmp_path_factory):
     pytest.importorskip("nbgrader")
     folder = tmp_path_factory.mktemp("course") / "assignments"
     left_out = assignment.make("all", NUMBERS, folder)
-    assert set(left_out) == LEFT_OUT
+    assert set(left_out) == UNTRIED
     told = (ROOT / "classroom" / "grading.md").read_text(encoding="utf-8")
-    assert f"**Not graded: {' and '.join(sorted(LEFT_OUT))}.**" in told
+    assert f"**Not graded: {' and '.join(sorted(UNTRIED))}.**" in told
     return folder
 
 

@@ -2,7 +2,7 @@
 lesson_NN.py a lesson.
 
 To write exercises for lesson NN, copy lesson_03.py and keep its shape: a tuple EXERCISES of three
-to six.
+to seven.
 
     Exercise(
         id="02.2",                # lesson, dot, number

@@ -49,9 +49,7 @@ def _again(exercise: object, seed: object, original: object) -> Card:
         wanted = f'A seed is a whole number: again("{name}", seed=3).'
         return unclear(f"again was given {describe(seed)} as a seed. {wanted}", "Not asked")
     if not find(name).varies:
-        return unclear(
-            f"{name} has no variants: only old copies of its lesson ask it.", "Not asked"
-        )
+        return unclear(f"{name} has no variants: it stays as the lesson asks it.", "Not asked")
     VARIANTS[name] = find(name).variant(drawn)
     return _card(VARIANTS[name], drawn)
 

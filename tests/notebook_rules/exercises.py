@@ -1,36 +1,61 @@
-"""Rules about exercises: three to six, numbered in order, handed out unanswered."""
+"""Rules about exercises: three to seven, under numbers that were never used, handed out unanswered."""
 
-import itertools
 import re
+from collections import defaultdict
+
+from helpers.lessons import listings
 
 CHECK = re.compile(r"""\bcheck\(\s*["'](\d\d\.\d+)["']""")
-HOW_MANY = range(3, 7)
+COUNTED = re.compile(r"(.*?)(\d+)")
+HOW_MANY = range(3, 8)
 UNANSWERED = "not answered yet"
-# Asked by old copies of a lesson only: `check` still knows them, and no other gets their number.
-OLD = {"00.3", "01.2", "01.3"}
-# Of earlier editions; no other exercise gets their number.
-GONE = {
-    "03.3", "04.1", "04.3", "06.3", "06.4", "07.1", "07.3", "08.2", "08.4", "09.4", "10.2",
-    "10.3",
-}  # fmt: skip
 
 
 def exercises_are_numbered(lesson):
-    """`check("03.1", ...)`, `check("03.2", ...)` … as they come, the numbers of old ones left out; the
-    last one, which repairs the case, keeps the number that it has.
-    """
-    found = [name for cell in lesson.code for name in CHECK.findall(cell.source)]
-    free = (name for k in itertools.count(1) if (name := f"{lesson.number}.{k}") not in OLD | GONE)
-    wanted = list(itertools.islice(free, len(found)))
+    """`check("03.1", ...)`, `check("03.2", ...)` … in any order, each once; three to seven of them."""
+    found = exercises(lesson)
     if len(found) not in HOW_MANY:
-        yield f"it has {len(found)} exercises ({', '.join(found)}): make it three to six."
-    if not in_order(found, wanted):
-        yield f"its exercises are {', '.join(found)}; number them {', '.join(wanted)}."
+        yield f"it has {len(found)} exercises ({', '.join(found)}): make it three to seven."
+    for name in sorted({name for name in found if found.count(name) > 1}):
+        yield f"its exercise {name} is there more than once: give each a number of its own."
+    for name in sorted({name for name in found if name[:2] != lesson.number}):
+        yield f"its exercise {name} has the number of another lesson: give it one of this lesson."
 
 
-def in_order(found, wanted):
-    """Tell whether these numbers are the wanted ones, and rise but for the last."""
-    return sorted(found) == wanted and found[:-1] == sorted(found[:-1])
+def exercises(lesson):
+    """Return the ids of its exercises, as they come."""
+    return [name for cell in lesson.code for name in CHECK.findall(cell.source)]
+
+
+def an_id_is_never_used_again(lesson):
+    """A question or exercise that went has its id in `gone` of helpers/lessons.toml, where no other
+    gets it; a new one takes the next number that was never used.
+    """
+    listed = listings().get(lesson.number)
+    gone = set(listed.gone) if listed else set()
+    there = {*exercises(lesson), *questions(lesson)}
+    for name in sorted(there & gone):
+        yield f"its {name} is one of those that went (`gone` in helpers/lessons.toml): give it a new id."
+    for begin, numbers in numbers_of(there | gone).items():
+        for number in sorted(set(range(1, max(numbers))) - numbers):
+            yield f"its {begin}{number} is missing: if it went, write it into `gone` in helpers/lessons.toml; if not, it is the next id."
+
+
+def questions(lesson):
+    """Return the ids of its questions, as they come."""
+    return [cell.course["id"] for cell in lesson.cells if is_question(cell)]
+
+
+def is_question(cell):
+    return cell.role == "question" and isinstance(cell.course.get("id"), str)
+
+
+def numbers_of(names):
+    """Return the numbers of ids by what stands before them: {"03.": {1, 2}, "03.q": {1}}."""
+    found = defaultdict(set)
+    for match in filter(None, map(COUNTED.fullmatch, names)):
+        found[match[1]].add(int(match[2]))
+    return found
 
 
 def exercises_are_handed_out_unanswered(lesson):
@@ -41,4 +66,4 @@ def exercises_are_handed_out_unanswered(lesson):
             yield f"{cell} does not say {UNANSWERED!r}: leave `answer = ...` in the stub and refresh."
 
 
-RULES = (exercises_are_numbered, exercises_are_handed_out_unanswered)
+RULES = (exercises_are_numbered, an_id_is_never_used_again, exercises_are_handed_out_unanswered)

@@ -1,9 +1,7 @@
 """Exercises of lesson 00, start here: a program in which the wrong tensor asks, slopes by nudging, a gradient
-by hand, reading and drawing a picture, finding the line that cuts a graph. 00.3 is asked by old copies
-of the lesson only.
+by hand, reading and drawing a picture, finding the line that cuts a graph.
 """
 
-import itertools
 from collections.abc import Callable
 from functools import partial
 from random import Random
@@ -13,11 +11,10 @@ from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import Case, function, made_by
 from helpers.exercises.lessons.operations import LEAF, SAVED, operations
-from helpers.exercises.lessons.watching import watched
 from helpers.exercises.programs import names_of
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import numbers
-from helpers.exercises.recognise import each_has, fails
+from helpers.exercises.recognise import fails
 from helpers.exercises.watched_inputs import readable
 
 _PROGRAM = """
@@ -395,72 +392,4 @@ answer = nudge
 )
 
 
-_fresh = itertools.count(1)
-
-
-def _watching(answer: Callable) -> Callable:
-    """Wrap a function: it returns what `answer` returns, and whether autograd worked in it.
-
-    That is looked for in a run of its own, on numbers that no run had before: what an answer once
-    computed it may keep.
-    """
-
-    def run(values: list[float]) -> tuple:
-        returned = answer(values)
-        seen = watched(lambda: answer([next(_fresh) / 8, 0.5]))
-        return returned, seen.autograd or not seen.ended
-
-    return run
-
-
-def _as_seen(ended: tuple, values: list[float]) -> list:
-    gradient, by_autograd = ended
-    shown = readable(gradient)
-    no_gradient = isinstance(shown, str)  # then it does not matter what computed it
-    return [shown, "by autograd" if by_autograd or no_gradient else "without autograd"]
-
-
-REPAIR = Exercise(  # asked by old copies of the lesson only
-    id="00.3",
-    reader=function(
-        partial(list, [1.0, 2.0, 3.0]),
-        partial(list, [-0.5, 4.0]),
-        observe=_as_seen,
-        parts=("what came back", "how it was computed"),
-        around=_watching,
-    ),
-    right="The leaf asks for a gradient before the first operation, so there is a graph to walk.",
-    known={
-        "Your function returns None: nothing filled the `.grad` that it hands out. Three things to"
-        " ask. Is x a leaf with the flag, and not the result of an operation? Did backward() run to"
-        " its end, or was its error caught? Does a way lead from loss back to x? (A flag that is"
-        " set on loss afterwards makes none.)": each_has(0, None),
-        "It still ends in the same RuntimeError: there is no graph behind the tensor that"
-        " backward() was called on. Either nothing that asks for a gradient went into it, or"
-        " nothing was recorded, or the graph was cut off later. Ask of each line before backward()"
-        " what it made.": fails("does not require grad"),
-        "Your function returns the same numbers whatever list comes in. It has to work on the list"
-        " that it is given.": lambda seen, _: (
-            isinstance(seen[0][0], tuple) and seen[0][0] == seen[1][0]
-        ),
-    },
-    hints=(
-        "Read the last line of the error: which tensor does not require grad, and which one should?",
-        "torch.tensor takes requires_grad=True, so x can ask before the first operation runs.",
-    ),
-    reference="""
-def answer(values):
-~   return [2 * value for value in values]  # The numbers are right, but you worked them out by hand: autograd
-~       # computed nothing while your function ran. Mend the function that is there, so that its backward() works.
-    x = torch.tensor(values, requires_grad=True)  # this tensor has to require grad before anything is computed from it
-~   x = values  # What comes in is a Python list, and a list has no gradient. Make a tensor of it first.
-    loss = (x ** 2).sum()
-    loss.backward()
-~   return loss  # You returned the loss itself. What we want is what backward() leaves in x.grad.
-    return x.grad
-""",
-    principle="backward() walks what was recorded, and where no input asks for a gradient nothing"
-    " is.",
-)
-
-EXERCISES = (BY_HAND, CIRCLES, REPAIR, LINE, DRAWING, TAXI, NUDGE)
+EXERCISES = (BY_HAND, CIRCLES, LINE, DRAWING, TAXI, NUDGE)

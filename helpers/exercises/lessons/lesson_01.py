@@ -1,6 +1,5 @@
 """Exercises of lesson 01, Variable to Tensor: what a wrapper cuts off, what still leads back, who shares a
-memory, a finder of old names, and the program of 2017 to port. 01.2 and 01.3 are asked by old copies of the
-lesson only.
+memory, a finder of old names, and the program of 2017 to port.
 """
 
 import re
@@ -88,42 +87,6 @@ WRAPPER = Exercise(
         "Run the first three lines, then `show(z, y)` draws both graphs. Which arrow leads from `z` to `w`?",
         "Write the value of the wrapped factor as a number, and take the gradient of that number"
         " times the other factor.",
-    ),
-)
-
-
-_ON_X = "What does it share with `x`: its memory, its version counter, both?"
-EDITS = Lines(
-    read="the idea “`.data` or `.detach()`?”, and look at the version counters in its cells",
-    begins=("x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)",),
-    lines={
-        "x.data.add_(1)": _ON_X,
-        "x.detach().add_(1)": _ON_X,
-        "x.detach().clone().add_(1)": "Whose memory does this line write into?",
-        "Variable(x).add_(1)": _ON_X,
-        "with torch.no_grad():\n    x.add_(1)": (
-            "What does `no_grad` switch off: the recording, or the counting of edits too?"
-        ),
-        "x.detach().add(1)": "Does `add` without an underscore write into the tensor?",
-    },
-    trial="""
-from torch.autograd import Variable
-{begin}
-exec(line)
-if x._version > 0:
-    answer.append(letter)
-""",
-)
-
-NOTICED = Exercise(
-    id="01.2",
-    right="The power saved `x`, and backward compares version counters: it notices those of these"
-    " edits at which the counter of `x` ticked.",
-    asked="Which of these edits does the version counter of `x` notice? Give a list of letters.",
-    **EDITS.of("abcdef"),
-    hints=(
-        "Look at `x._version` before and after each edit.",
-        "Two questions for each: does it change the memory of `x`, and does it tick the counter of `x`?",
     ),
 )
 
@@ -386,12 +349,6 @@ def answer(w, x, y):
         guesses = torch.sigmoid(x @ w)
     return losses, guesses
 """
-_LINE = (  # that of old copies: a line, three steps, no guesses
-    (_MOONS.partition("    with torch.no_grad():\n        guesses")[0] + "    return losses\n")
-    .replace("torch.sigmoid(x @ w)", "w * x")
-    .replace("100", "3")
-    .replace("-= w.grad", "-= w.grad * 0.1")
-)
 _LOSSES, _KINDS, _W, _, _, _NAMES, _GUESSES = range(7)  # the parts of what is seen
 _PARTS = (
     "the losses",
@@ -446,11 +403,6 @@ def _kinds(losses: object) -> object:
             kind = float
         names.append(kind.__name__)
     return names
-
-
-def _on_a_line(*numbers: list[float]) -> tuple[torch.Tensor, ...]:
-    w, x, y = map(torch.tensor, numbers)
-    return w.requires_grad_(), x, y
 
 
 def _on_moons(count: int, *start: float) -> tuple[torch.Tensor, ...]:
@@ -537,12 +489,7 @@ def _port(id: str, loop: str, given: tuple, parts: tuple, known: dict, **more: o
     )
 
 
-_LINES = (
-    partial(_on_a_line, [0.0], [1.0, 2.0], [3.0, 6.0]),
-    partial(_on_a_line, [1.0, -1.0], [2.0, 1.0], [1.0, 3.0]),
-)
 _TWO_MOONS = partial(_on_moons, 100, 0.0, 0.0), partial(_on_moons, 30, 1.0, -1.0)
-PORT_LINE = _port("01.3", _LINE, _LINES, _PARTS[:_GUESSES], {})
 PORT = _port("01.5", _MOONS, _TWO_MOONS, _PARTS, _OF_GUESSES, cases=_other_starts)
 
-EXERCISES = (WRAPPER, NOTICED, PORT_LINE, REACHES, LINE, MEMORY, OUTDATED, PORT)
+EXERCISES = (WRAPPER, REACHES, LINE, MEMORY, OUTDATED, PORT)

@@ -1,5 +1,5 @@
-"""Watch what a student's function does while it runs: whether autograd computed something in it, which
-names of 2017 it used, however they were spelled, and what it does to a weight.
+"""Watch what a student's function does while it runs: which names of 2017 it used, however they were
+spelled, and what it does to a weight.
 """
 
 import sys
@@ -13,7 +13,7 @@ from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.guard import guarded
 from autograd_graphs.looking.saved_tensors import saved
 
 _DATA = torch.Tensor.data
@@ -24,16 +24,13 @@ _BETWEEN = ("torch._dynamo", "torch.overrides", "torch.utils._python_dispatch") 
 class Seen:
     """Hold what was seen of one run.
 
-    `autograd` says that some operation ran inside a backward or carried a forward derivative;
-    `data` and `variable`, that code outside torch took or set `.data`, or called `Variable`;
-    `fused`, that a fused optimizer wrote, which ticks no counter. `ended` is False after an error.
+    `data` and `variable` say that code outside torch took or set `.data`, or called `Variable`;
+    `fused`, that a fused optimizer wrote, which ticks no counter.
     """
 
-    autograd: bool = False
     data: bool = False
     variable: bool = False
     fused: bool = False
-    ended: bool = False
 
 
 class _Calls(TorchFunctionMode):
@@ -63,8 +60,8 @@ class Mode(TorchDispatchMode):
 
 
 class _Operations(Mode):
-    """Note operations of autograd's own, and a `detach` that no function of torch asked for: that is
-    what `Variable(x)` does today.
+    """Note a `detach` that no function of torch asked for, which is what `Variable(x)` does today, and
+    a fused write.
     """
 
     def __init__(self, seen: Seen, calls: _Calls) -> None:
@@ -73,9 +70,9 @@ class _Operations(Mode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         walking = torch._C._current_autograd_node() is not None
-        if walking or forward_ad._current_level >= 0:
-            self.seen.autograd = True
-        elif func is torch.ops.aten.detach.default and self.calls.depth == 0:
+        differentiating = walking or forward_ad._current_level >= 0
+        is_detach = func is torch.ops.aten.detach.default and not differentiating
+        if is_detach and self.calls.depth == 0:
             self.seen.variable |= not _by_torch(sys._getframe(1))
         self.seen.fused |= "_fused_" in func.__name__
         return func(*args, **(kwargs or {}))
@@ -90,7 +87,7 @@ def watched(run: Callable[[], object]) -> Seen:
         with calls, _Operations(seen, calls):
             run()
 
-    seen.ended = not isinstance(guarded(under_watch), Failed)
+    guarded(under_watch)
     return seen
 
 
