@@ -6,8 +6,7 @@ Its outputs are written by hand, and no kernel would give them: `made_up_lesson`
 from copy import deepcopy
 from functools import cache
 
-from made_up_lesson import code, counted, error, exercise, lesson, picture, result, stream, text
-from notebook_rules.duration import minutes, with_minutes
+from made_up_lesson import code, counted, error, exercise, picture, result, stream, text
 
 from helpers.predicting.round_text import SUMMARY
 
@@ -16,14 +15,14 @@ TITLE = """# 99 · A made-up lesson
 
 **You will be able to** *say* what a product is.
 
-**Needs** nothing. About NN minutes, and 20 for the exercises."""
+**Needs** nothing. About half an hour, and twenty minutes of exercises."""
 TWO_ATTEMPTS = """x = torch.tensor(3.0)
 with attempt():
     x.backward()
 with attempt():
     x.numpy()
 x"""
-THE_ERROR, THE_PICTURE = 3, 6  # of the runs, counted from 0
+THE_ERROR, THE_PICTURE = 3, 7  # of the runs, counted from 0
 RAISED = "RuntimeError: element 0 of tensors does not require\ngrad and does not have a grad_fn\n"
 
 
@@ -39,12 +38,12 @@ def fold(*lines):
     return f"<details><summary>{SUMMARY}</summary>\n\n{body}\n</details>"
 
 
-def question(number, source, **course):
+def question(name, source, call="predict", **course):
     """Return the cell that asks, and the one with the buttons."""
-    name = f"99.q{number}"
+    name = f"99.{name}"
     asked = with_role(text(source), "question", id=name, minutes=1, **course)
     guess = with_role(
-        code(f'predict("{name}")', result(f"{name}: your guess, one of a, b, c")), "guess"
+        code(f'{call}("{name}")', result(f"{name}: your guess, one of a, b, c")), "guess"
     )
     return [asked, guess]
 
@@ -62,9 +61,9 @@ def claim(source, *outputs):
 
 def product():
     """Return a round with the right letter (b)."""
-    asked = "## 1 · What does `*` give?\n\n`6 * 7` is asked for.\n\n**Predict.** What comes?\n\n- (a) 13\n- (b) 42\n- (c) 67"
+    asked = "## 10:40 · What does `*` give?\n\n`6 * 7` is asked for.\n\n**Predict.** What comes?\n\n- (a) 13\n- (b) 42\n- (c) 67"
     return [
-        *question(1, asked, right="b"),
+        *question("q1", asked, right="b"),
         with_role(code("6 * 7", result("42")), "run", caption="A number stands alone."),
         *answer(
             "**A product counts rows and columns.** Six rows of seven.",
@@ -81,7 +80,7 @@ def errors():
     asked = "### And without a request?\n\n**Predict.** Which line is refused?\n\n- (a) none\n- (b) both\n- (c) one"
     expects = ["RuntimeError: does not require grad", "(no error)"]
     return [
-        *question(2, asked, right="c"),
+        *question("q2", asked, right="c"),
         with_role(
             code(TWO_ATTEMPTS, stream(RAISED + "(no error)\n"), result("3.")),
             "run",
@@ -99,25 +98,21 @@ def errors():
 
 def traceback():
     """Return a round that ends in the one genuine error."""
-    asked = "## 2 · Who complains?\n\n**Predict.** What stands in the last line?\n\n- (a) a kind\n- (b) a line\n- (c) a file"
+    asked = "## Who complains?\n\n**Explain.** What stands in the last line?"
+    told = {"good": "The kind of the error.", "points": ["It is the kind."]}
     raised = code('raise ValueError("no graph here")', error(), tags=["raises-exception"])
     return [
-        *question(3, asked, right="a"),
+        *question("e1", asked, call="explain", kind="explain", **told),
         with_role(raised, "run"),
-        *answer(
-            "**The last line says what went wrong.**",
-            "",
-            "- (b) Lines stand above.",
-            "- (c) So do files.",
-        ),
+        *answer("The last line says what went wrong. Lines and files stand above."),
     ]
 
 
 def number():
     """Return a round that asks for two numbers."""
-    asked = "## 3 · How many?\n\n**Predict** and write down.\n\n**Predict.** Two numbers, please."
+    asked = "## How many?\n\n**Predict** and write down.\n\n**Predict.** Two numbers, please."
     return [
-        *question(4, asked, answer=[405, 5], tolerance=0.01),
+        *question("q3", asked, answer=[405, 5], tolerance=0.01),
         with_role(code("5 * 81, 2 + 3", result("(405, 5)")), "run"),
         *answer(
             "**Products first.**",
@@ -139,6 +134,23 @@ def lab():
     ]
 
 
+def stretch():
+    """Return a demonstration that asks nothing."""
+    return [
+        with_role(text("### A map\n\nWhat came is a map of what is to come."), "text"),
+        with_role(code("6 * 8", result("48")), "run"),
+    ]
+
+
+def back():
+    """Return the way back to the case, which is mended there."""
+    return [
+        with_role(text("## Back to the case\n\nOne card, and no other."), "return"),
+        with_role(code("show(x * y)", picture()), "run", caption="One card."),
+        with_role(text("So the product comes first."), "text"),
+    ]
+
+
 def exercises():
     """Return three exercises under their heading."""
     stubs = [exercise(f"99.{k}") for k in (1, 2, 3)]
@@ -151,7 +163,7 @@ def exercises():
 def quiz():
     """Return a question that another lesson answers."""
     asked = "### Quiz 1\n\n**Predict.** How often?\n\n- (a) once\n- (b) twice\n- (c) never"
-    cell, guess = question(5, asked, settled="07")
+    cell, guess = question("q5", asked, settled="07")
     cell["metadata"]["course"]["id"], guess["source"] = "quiz.1", 'predict("quiz.1")'
     return [with_role(text("## Quiz"), "text"), cell, guess]
 
@@ -166,21 +178,20 @@ def cells():
         *traceback(),
         *number(),
         *lab(),
-        with_role(text("### A map\n\nWhat came is a map of what is to come."), "text"),
-        *exercises(),
+        *stretch(),
+        *back(),
         *quiz(),
+        *exercises(),
         with_role(text("## Recap\n\nLook at your guesses."), "recap"),
         with_role(code("show(x * y)", picture()), "run", caption="One card."),
     ]
 
 
 def notebook():
-    """Return the whole notebook as nbformat reads it, counts and minutes set; a new one each time."""
+    """Return the whole notebook as nbformat reads it, with its counts; a new one each time."""
     return deepcopy(_notebook())
 
 
 @cache
 def _notebook():
-    made = counted(cells())
-    made.cells[0].source = with_minutes(TITLE, minutes(lesson(made)))
-    return made
+    return counted(cells())

@@ -44,6 +44,7 @@ SLIDE_TYPE_OF_ROLE = {
     "notes": "notes",
     "lab": None,
     "text": None,
+    "return": None,
     "try": "skip",
     "exercise": None,
     "stub": "fragment",

@@ -20,7 +20,6 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from normal_form import stored_text
-from notebook_rules.duration import count_minutes
 from notebook_rules.lesson import Lesson
 from slide_programs import store_graphs
 
@@ -64,7 +63,6 @@ def refresh(path):
             with_entries(notebook)
         else:
             store_what_came(Lesson(path.name, stored_text(notebook)), notebook)
-            count_minutes(path.name, notebook)
             store_graphs(Lesson(path.name, stored_text(notebook)), notebook)
             store_questions(path, notebook, before)
         after = stored_text(executed(notebook, path))

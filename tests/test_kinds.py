@@ -12,7 +12,6 @@ import torch
 from computed import store_what_came
 from drawn_cards import CannotBeDrawn, drawing
 from made_up_lesson import lesson as stored
-from notebook_rules.roles import a_lesson_that_is_told_varies
 from refresh import NOTEBOOKS
 
 from autograd_graphs import show, snapshot
@@ -316,18 +315,3 @@ def test_a_graph_that_nobody_could_draw_is_refused():
         long = long.exp()
     with pytest.raises(CannotBeDrawn, match="cards, over"):
         drawing(snapshot(long), {"x": x})
-
-
-def test_a_told_lesson_varies_and_says_where_its_rules_stop():
-    assert list(a_lesson_that_is_told_varies(changed("07.q1"))) == []
-    (alike,) = a_lesson_that_is_told_varies(changed("07.q1", kind="draw"))
-    assert "asks as the round before it does (draw)" in alike
-    made = nbformat.read(LESSON, as_version=4)
-    for cell in made.cells:
-        cell.source = cell.source.replace("*Where it stops:*", "").replace("## 4 ·", "## 5 ·")
-        if cell.metadata.course.role == "question":
-            cell.metadata.course.kind = "draw"
-    made.cells += [nbformat.from_dict(cell | {"id": f"again-{cell.id}"}) for cell in made.cells]
-    found = "\n".join(a_lesson_that_is_told_varies(stored(made)))
-    for words in ("does not say where its rule stops", "8 ideas and 12 rounds", "of 1 kinds"):
-        assert words in found

@@ -5,16 +5,12 @@ import re
 import nbformat
 from made_up_lesson import lesson as stored
 from made_up_lesson import text
-from made_up_rounds import NAME, notebook, with_role
+from made_up_rounds import notebook, with_role
 from notebook_rules import Lesson
-from notebook_rules.duration import code_lines, count_minutes, words
+from notebook_rules.duration import code_lines, words
+from notebook_rules.roles import a_lesson_varies
 from notebook_rules.terms import Term, definition, too_early, undefined
-from planted_faults import (
-    another_number,
-    no_roles,
-    put,
-    with_that_role,
-)
+from planted_faults import put, with_that_role
 
 
 def spoken(*said, lesson="99", role="text"):
@@ -50,14 +46,12 @@ def test_minutes_are_counted_from_what_students_read():
     assert code_lines(stored(made)) == code_lines(before)
 
 
-def test_refreshing_writes_the_minutes_into_the_title():
+def test_a_lesson_that_asks_too_often_and_always_alike_is_told_so():
     made = notebook()
-    wanted = made.cells[0].source
-    another_number(made)
-    count_minutes(NAME, made)
-    assert made.cells[0].source == wanted
-    no_roles(made)
-    another_number(made)
-    wanted = made.cells[0].source
-    count_minutes(NAME, made)
-    assert made.cells[0].source == wanted
+    made.cells += notebook().cells
+    for cell in made.cells:
+        if cell.metadata.course.role == "question":
+            cell.metadata.course.kind = "draw"
+    found = "\n".join(a_lesson_varies(stored(made)))
+    for words_of_it in ("8 rounds", "of 1 kinds", "in the same way (draw) more than 2 times"):
+        assert words_of_it in found

@@ -13,9 +13,9 @@ from helpers.predicting.prediction import ASKED
 from helpers.predicting.questions import Question, question
 
 ROLES = {"title", "setup", "case", "question", "guess", "run", "because", "notes"}
-ROLES |= {"lab", "try", "exercise", "stub", "text", "recap", "index"}
+ROLES |= {"lab", "try", "exercise", "stub", "text", "return", "recap", "index"}
 # A round ends where one of these stands.
-ENDS = ("title", "case", "question", "lab", "text", "exercise", "recap")
+ENDS = ("title", "case", "question", "lab", "text", "return", "exercise", "recap")
 ID = re.compile(r"[a-z0-9]{1,8}\.[a-z0-9]{1,8}")
 SENTENCES = {"caption": 300, "ask": 90}  # characters at most
 STORED = ("graph", "printed")  # what `make refresh` stores for a slide

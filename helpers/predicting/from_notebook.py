@@ -17,6 +17,7 @@ from typing import Any
 from helpers.predicting.round_text import Reason, question, reason
 
 BEGINS = ("question", "lab")
+HEADINGS = ("## ", "### ")
 OF_A_ROUND = ("guess", "run", "because", "notes", "text", "try")
 CLAIM = "claim"  # stands below a sentence for its author, wherever that is
 NUMBER_OF_IDEA = re.compile(r"^\d+ · ")
@@ -52,7 +53,7 @@ def rounds(cells: list[Json]) -> list[Round]:
     """Return the cells of each round and lab, in order.
 
     A round begins at a cell with one of the roles `BEGINS`; cells with one of `OF_A_ROUND` belong to
-    it, until a cell begins another round, begins a part or has any other role.
+    it, until a cell begins another round, begins a stretch or has any other role.
     """
     found: list[Round] = []
     is_inside = False
@@ -62,15 +63,15 @@ def rounds(cells: list[Json]) -> list[Round]:
             found.append([cell])
             is_inside = True
         elif role != CLAIM:
-            is_inside = is_inside and role in OF_A_ROUND and not begins_a_part(cell)
+            is_inside = is_inside and role in OF_A_ROUND and not begins_a_stretch(cell)
             if is_inside:
                 found[-1].append(cell)
     return found
 
 
-def begins_a_part(cell: Json) -> bool:
-    """Tell whether a text with a heading of its own stands here, such as a map of the lessons."""
-    return course(cell)["role"] == "text" and source(cell).lstrip().startswith("## ")
+def begins_a_stretch(cell: Json) -> bool:
+    """Tell whether a text with a heading of its own stands here: what follows asks nothing."""
+    return course(cell)["role"] == "text" and source(cell).lstrip().startswith(HEADINGS)
 
 
 def course(cell: Json) -> Json:

@@ -18,6 +18,8 @@ def exercises_are_numbered(lesson):
         yield f"it has {len(found)} exercises ({', '.join(found)}): make it three to seven."
     for name in sorted({name for name in found if found.count(name) > 1}):
         yield f"its exercise {name} is there more than once: give each a number of its own."
+    for name in sorted({name for name in found if name[:2] != lesson.number}):
+        yield f"its exercise {name} has the number of another lesson: give it one of this lesson."
 
 
 def exercises(lesson):

@@ -129,11 +129,6 @@ class Lesson:
         return any(cell.role for cell in self.cells)
 
     @cached_property
-    def has_case(self) -> bool:
-        """Tell whether it is told from a broken program on, as lessons are from now on."""
-        return any(cell.role == "case" for cell in self.cells)
-
-    @cached_property
     def read_by_students(self) -> list[Cell]:
         """All cells but the speaker's notes, which do not count as cells of the lesson."""
         return [cell for cell in self.cells if cell.slide != "notes"]

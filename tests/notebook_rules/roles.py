@@ -1,7 +1,7 @@
 """Rules about roles: which there are, what they carry, in which order they come."""
 
 import re
-from itertools import pairwise
+from itertools import groupby, takewhile
 
 from normal_form import SLIDE_TYPE_OF_ROLE, slide_type_of
 
@@ -14,6 +14,7 @@ CARRIES = {  # besides the role itself
     "lab": {"id", "minutes", "slide"},
     "text": {"slide"},
     "case": {"slide"},
+    "return": {"slide"},
     "exercise": {"slide"},
     "run": {"ask", "caption", "expects", "graph", "slide"},  # `make refresh` writes the graph
     "stub": {"graph", "printed"},
@@ -25,14 +26,14 @@ OF_A_KIND = {  # besides these; `make refresh` writes what came
     "explain": {"good", "points"},
 }
 LETTERS = {"draw": "d", "find_line": "f", "order": "o", "explain": "e"}
-ORDER = re.compile(r"question guess run because (?:(?:run|text|try) )*notes (?:(?:run|text|try) )*")
+ORDER = re.compile(
+    r"question guess (?:run )+because (?:(?:run|text|try) )*notes (?:(?:run|text|try) )*"
+)
 LAB_ORDER = re.compile(
     r"lab run (?:try )?because (?:(?:run|text|try) )*notes (?:(?:run|text|try) )*"
 )
 QUIZ_ORDER = re.compile(r"question guess (?:(?:text|notes) )*")
-IDEAS, ROUNDS, KINDS = 4, 6, 4  # of a lesson that is told: at most, at most, at least
-STOPS = "*Where it stops:*"
-IDEA = re.compile(r"(\d+) · \S")
+ROUNDS, KINDS, IN_A_ROW = range(4, 7), 3, 2  # of a lesson; how many may ask alike one after another
 
 
 def a_lesson_has_roles(lesson):
@@ -105,15 +106,10 @@ def _order(round_):
 
 
 def what_belongs_to_a_round_stands_in_one(lesson):
-    """A guess, a reason or a run without a question are left over from something; a case and a recap
-    may end on a run.
-    """
+    """A guess or a reason without a question are left over from something."""
     inside = {cell.number for round_ in rounds(lesson) for cell in round_.cells}
-    recapped = False
     for cell in lesson.cells:
-        recapped = recapped or cell.role in ("case", "recap")
-        alone = cell.role in ("guess", "because") or (cell.role == "run" and not recapped)
-        if alone and cell.number not in inside:
+        if cell.role in ("guess", "because") and cell.number not in inside:
             yield f"{cell} has the role {cell.role!r} outside of a round: put a question (or a lab) before it."
 
 
@@ -142,41 +138,39 @@ def questions_have_ids(lesson):
         seen.add(found)
 
 
-def ideas_are_numbered(lesson):
-    """`## 1 · Title` begins an idea, `### Title` its second round."""
-    number = 0
+def questions_have_headings(lesson):
+    """`## Title` begins a part, `### Title` goes on in it."""
+    parts = 0
     for round_ in questions(lesson):
-        title = round_.question.title
+        parts += round_.question.level == "##"
         if not round_.question.level:
-            yield f"{round_.first} has no heading: begin it with `## N · Title`, or `### Title` for a second round."
-        elif round_.question.level == "##":
-            number += 1
-            found = IDEA.match(title)
-            if not found or int(found[1]) != number:
-                yield f"{round_.first} begins idea {number}: write `## {number} · Title`."
-        elif number == 0 or IDEA.match(title):
-            yield f"{round_.first} is a second round: `### Title` without a number, below an idea."
+            yield f"{round_.first} has no heading: begin it with `## Title`, or with `### Title` where a part goes on."
 
 
-def a_lesson_that_is_told_varies(lesson):
-    """At most four ideas and six rounds, of four kinds at least, no two neighbours alike; each fold says
-    where its rule stops. In lessons that open with a case.
-    """
-    if not lesson.has_case:
-        return
-    told = questions(lesson)
-    kinds = [round_.kind for round_ in told]
-    ideas = sum(round_.question.level == "##" for round_ in told)
-    if ideas > IDEAS or len(told) > ROUNDS:
-        yield f"it has {ideas} ideas and {len(told)} rounds, over {IDEAS} and {ROUNDS}: leave some out."
+def a_lesson_varies(lesson):
+    """Four to six rounds, of three kinds at least, and no three in a row that ask alike."""
+    kinds = [round_.kind for round_ in questions(lesson)]
+    if len(kinds) not in ROUNDS:
+        yield f"it has {len(kinds)} rounds: make it four to six."
     if len(set(kinds)) < KINDS:
         yield f"its rounds are of {len(set(kinds))} kinds, under {KINDS}: ask one of them in another way."
-    for before, round_ in pairwise(told):
-        if before.kind == round_.kind:
-            yield f"{round_.first} asks as the round before it does ({round_.kind}): change places, or ask in another way."
-    for cell, _ in [reason for round_ in told for reason in round_.reasons]:
-        if STOPS not in cell.source:
-            yield f"{cell} does not say where its rule stops: write `{STOPS}` and one plain sentence."
+    for kind, alike in groupby(kinds):
+        if len(list(alike)) > IN_A_ROW:
+            yield f"it asks in the same way ({kind}) more than {IN_A_ROW} times in a row: change places, or ask in another way."
+
+
+def the_case_comes_back_before_the_exercises(lesson):
+    """One heading, `## Back to the case`, and below it a run; then nothing but the quiz asks."""
+    for cell in [cell for cell in lesson.cells if cell.role == "return"]:
+        after = [one for one in lesson.cells if one.number > cell.number]
+        below = list(takewhile(lambda one: one.role not in ("exercise", "return", "recap"), after))
+        if not cell.source.startswith("## ") or "run" not in [one.role for one in below]:
+            yield f"{cell} goes back to the case without a heading, or without a run: draw below it what is broken."
+        if [one.role for one in after[len(below) :]][:1] != ["exercise"]:
+            yield f"{cell} goes back to the case where no exercise follows: put one such cell before the exercises."
+        for one in below:
+            if one.role == "lab" or (one.role == "question" and "settled" not in one.course):
+                yield f"{one} asks after the case has come back: put it before."
 
 
 def slide_types_are_those_of_the_roles(lesson):
@@ -195,7 +189,8 @@ RULES = (
     what_belongs_to_a_round_stands_in_one,
     a_guess_asks_for_its_question,
     questions_have_ids,
-    ideas_are_numbered,
-    a_lesson_that_is_told_varies,
+    questions_have_headings,
+    a_lesson_varies,
+    the_case_comes_back_before_the_exercises,
     slide_types_are_those_of_the_roles,
 )

@@ -1,18 +1,8 @@
-"""Rules about what a slide shows: a rule to begin with, code that fits."""
+"""Rules about what a slide shows: code that fits."""
 
 from statistics import median
 
-from notebook_rules.rounds import rounds
-
 LINES, COLUMNS, MEDIAN = 12, 80, 6
-
-
-def a_reason_begins_with_its_rule(lesson):
-    """One bold sentence comes first in a because: it is what remains, and stands on the slide."""
-    for round_ in rounds(lesson):
-        for cell, reason in round_.reasons:
-            if reason.body and not reason.takeaway:
-                yield f"{cell} does not begin with a bold sentence: put the rule first in its fold, `**…**`."
 
 
 def code_fits_a_slide(lesson):
@@ -31,4 +21,4 @@ def code_fits_a_slide(lesson):
         yield f"half of its runs have {median(runs):g} lines or more: bring the median to {MEDIAN}."
 
 
-RULES = (a_reason_begins_with_its_rule, code_fits_a_slide)
+RULES = (code_fits_a_slide,)

@@ -1,47 +1,14 @@
-"""Rules about shape: slides, notes, keys, and the kinds of code that belong in `helpers` instead.
-
-An idea begins at a text cell of slide type `slide` whose first line is a `## ` heading, and ends
-before the next `#` or `## ` heading. Headings that frame a lesson begin no idea: see FRAME.
-"""
+"""Rules about shape: keys, and the kinds of code that belong in `helpers` instead."""
 
 import ast
 import re
 
 from notebook_rules.rounds import parsed
 
-FRAME = re.compile(
-    r"(?:set-?\s?up|(?:what )?you (?:will|need)|needs|before you|labs?|exercises?|recap|summary|where next"
-    r"|quiz)\b",
-    re.I,
-)
-HEADING = re.compile(r"(#{1,2}) +(.*)")
 KEY = re.compile(
     r"\b(?:keys? [0-9a-z]\b|arrow keys?|(?:right|left) arrow|undo with u)\b|\(→\)|→ and ←", re.I
 )
 CLICK = re.compile(r"\bclick (?:in|into|the|on)\b", re.I)
-
-
-def ideas(lesson):
-    """Return the ideas of a lesson, each the list of its cells, heading first."""
-    found, current = [], None
-    for cell in lesson.cells:
-        heading = None if cell.is_code else HEADING.match(cell.source)
-        if heading:
-            begins = heading[1] == "##" and cell.slide == "slide" and not FRAME.match(heading[2])
-            current = [] if begins else None
-            found += [current] if begins else []
-        if current is not None:
-            current.append(cell)
-    return found
-
-
-def every_idea_has_notes(lesson):
-    """The speaker needs to know what students will guess, how long to wait and what to ask next."""
-    if not ideas(lesson):
-        yield "it has no idea: a text cell of slide type `slide` that begins with `## `."
-    for cells in ideas(lesson):
-        if not any(cell.slide == "notes" for cell in cells):
-            yield f"{cells[0]} begins an idea without notes: add a text cell of slide type `notes` to it."
 
 
 def keys_are_named_after_a_click(lesson):
@@ -69,7 +36,6 @@ def no_machinery_in_lessons(lesson):
 
 
 RULES = (
-    every_idea_has_notes,
     keys_are_named_after_a_click,
     no_machinery_in_lessons,
 )
