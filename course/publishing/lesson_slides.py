@@ -545,7 +545,7 @@ def shown_slides(
     runs: Cells, renderer: CellRenderer, title: str, own: dict, spoken: str
 ) -> list[Slide]:
     """Return a slide for each cell that shows something: its code, then what came. `own` are the words
-    of what stands before them: a lead for the first, a takeaway for the last.
+    of what stands before them: a lead and a drawing for the first, a takeaway for the last.
     """
     made: list[Slide] = []
     for cell in runs:
@@ -554,9 +554,11 @@ def shown_slides(
         takeaway = cell.metadata.course.get("slide", {}).get("takeaway", "")
         if cell is runs[-1]:
             takeaway = takeaway or own.get("takeaway", "")
-        if takeaway:
+        drawn = "" if made else drawing(own, cell)
+        if takeaway or drawn:
             steps.append(spoken or SHOW)
-        made.append(replace(shown, takeaway=renderer.line(takeaway), notes=tuple(steps)))
+        takeaway = renderer.line(takeaway)
+        made.append(replace(shown, takeaway=takeaway, notes=tuple(steps), drawing=drawn))
     return made
 
 
