@@ -21,7 +21,7 @@ def cells():
         text("question", QUESTION, id="99.q1", right="b", minutes=1),
         guess("99.q1"),
         code("run", "moved()", printed("two moved it\n")),
-        because("**It multiplies.** So two came.\n\n- (a) It sounds so."),
+        because("It multiplies, so two came.\n\n- (a) It sounds so."),
         text("text", "And once more, the other way round:"),
         code("run", "moved_back()", printed("and back\n")),
         text("notes", "**Guesses.** Most say a."),

@@ -16,6 +16,7 @@ from course.publishing.slides import Flow, Round
 from course.publishing.stretches import Stretch, cut_to, parts_of
 from course.workspace import student_copy
 from helpers.predicting import questions
+from helpers.predicting.round_text import SUMMARY, reason
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +69,27 @@ def test_what_asks_nothing_has_slides_of_its_own(slides):
     assert LONG in looked.notes[0], "a long text is said"
     (table,) = [slide for slide in slides if isinstance(slide, Flow) and slide.part == "2"]
     assert "<td>2</td>" in re.sub(' style=".*?"', "", table.parts[0][0])
+
+
+def test_a_round_without_a_rule_ends_with_its_answer(slides):
+    asked = showing(slides, "moved()")
+    assert (asked.steps, asked.takeaway, asked.right) == (3, "two", "b")
+    assert "It sounds so." in asked.notes[1]
+    assert "It multiplies, so two came." in asked.notes[2]
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("**One.** Two.", "One."),
+        ("One **thing** only. **A `x` is *no* leaf here.**", ""),
+        ("Only two. **The operation has a say, too.** And so on.", "The operation has a say, too."),
+        ("**A frozen layer isn't recorded**: neither of both.", "A frozen layer isn't recorded."),
+        ("**Nothing** comes back, and that is all.", ""),
+    ],
+)
+def test_the_rule_of_a_reason_is_its_bold_sentence_wherever_it_stands(said, rule):
+    assert reason(f"<details><summary>{SUMMARY}</summary>\n\n{said}\n</details>").takeaway == rule
 
 
 def test_a_round_keeps_its_notes_where_a_text_stands_in_it(slides):

@@ -277,12 +277,13 @@ def exercises(group: Cells, renderer: CellRenderer, title: str) -> Slide:
 def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     """Return the slide of a round, one for each further run, one for a table in its reason."""
     asked, text = asked_in_group(group), question(group[0].source)
-    reasons = [cell for cell in with_role(group, "because") if reason(cell.source).takeaway]
+    reasons = [cell for cell in with_role(group, "because") if reason(cell.source).body]
     why = reason(reasons[0].source) if reasons else Reason()
     runs = with_role(group, "run")
     before, after, last = notes.of_round(renderer, with_role(group, "notes"), asked, why)
     own = group[0].metadata.course.get("slide", {})  # words, where the notebook's are long
-    title, takeaway = renderer.line(text.title), renderer.line(own.get("takeaway", why.takeaway))
+    title, rule = renderer.line(text.title), own.get("takeaway", why.takeaway)
+    takeaway = renderer.line(rule or answer(asked, text.options))
     steps = [before]
     if runs:
         steps.append(after)
@@ -316,6 +317,19 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     going_on = last.removeprefix(notes.right_line(asked))
     made += [run_slide(cell, renderer, title, "", going_on) for cell in runs[1:]]
     return made + left_over(group, [group[0], *reasons[:1], *runs], renderer, title)
+
+
+def answer(asked: Question | None, options: dict[str, str]) -> str:
+    """Return the answer itself, with which a slide ends that has no rule to end with."""
+    if not asked or asked.settled:
+        return ""
+    if asked.kind == "explain":
+        return asked.told["good"].partition(". ")[0].rstrip(".") + "."
+    if asked.kind == "find_line":
+        return f"Line {asked.right}."
+    if asked.kind == "number":
+        return notes.shown_right(asked)
+    return options.get(asked.right, "")
 
 
 def drawing(own: dict, run: NotebookNode) -> str:
