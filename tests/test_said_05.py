@@ -7,7 +7,6 @@ from torch.autograd.functional import jacobian
 
 from helpers.claims import refusal
 from helpers.exercises import exercise as registry
-from helpers.exercises.programs import run
 from helpers.moons import moons
 from helpers.predicting.program_outcomes import outcome
 from helpers.predicting.questions import question
@@ -216,11 +215,3 @@ def test_a_point_on_the_centre_of_05_5_pulls_in_no_direction():
         (mine,) = grad(CASE.truth()(points, centre), centre)
         away = [(centre - one).detach() for one in points if not torch.equal(one, centre)]
         assert torch.allclose(mine, sum(one / one.norm() for one in away) / len(points))
-
-
-def test_the_example_of_a_check_of_gradients():
-    agrees = run(registry.find("05.6").solution)
-    assert agrees(lambda x: (x**2).sum(), torch.ones(3)) is True
-    assert agrees(lambda x: (x**2).sum(), torch.ones(2, 3).t()) is True, "and transposed"
-    x, h = torch.tensor(9.0), 1e-7
-    assert ((x + h) ** 2 - (x - h) ** 2) / (2 * h) == 0  # and the slope is 18

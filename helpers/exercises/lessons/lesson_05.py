@@ -1,10 +1,11 @@
-"""Exercises of lesson 05, backward and the chain rule: where backward starts, what a node returns, a
-whole Jacobian, a check of gradients by measured slopes, and a distance whose gradient is a number.
+"""Exercises of lesson 05, backward and the chain rule: an angle whose gradient is a number, where
+backward starts, what a node returns, and a whole Jacobian.
 """
 
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from math import isfinite
 from random import Random
 
 import torch
@@ -13,20 +14,23 @@ from torch.autograd.functional import jacobian
 
 from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.plain_values import NotRead
+from helpers.engine.checks import GRADIENTS, cases
+from helpers.engine.programs import on_torch
+from helpers.engine.putting_together import yours
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.reading import numbers, opened, same
 from helpers.exercises.recognise import (
     When,
+    at,
     each_has,
     fails,
-    first_wrong,
     right_in,
     shows,
     wrong_in,
 )
-from helpers.exercises.watched_inputs import afterwards, noted, readable
+from helpers.exercises.watched_inputs import readable
 
 _NUMBERS = numbers()
 
@@ -370,168 +374,127 @@ def answer(f, x):
 )
 
 
-def _value_and_gradient(
-    returned: object, points: torch.Tensor, centre: torch.Tensor
-) -> list[object]:
-    gradient = guarded(lambda: grad(returned, centre, allow_unused=True)[0])
+def _value_and_gradient(returned: object, a: torch.Tensor, b: torch.Tensor) -> list[object]:
+    gradient = guarded(lambda: grad(returned, a, allow_unused=True)[0])
     return [readable(returned), readable(None if isinstance(gradient, Failed) else gradient)]
 
 
-def _is_nan(seen: tuple, right: tuple) -> bool:
+def _is_broken(seen: tuple, right: tuple) -> bool:
     gradients = [case[1] or () for case in seen if isinstance(case, tuple)]
-    return any(number != number for gradient in gradients for number in gradient)
+    return any(not isfinite(number) for gradient in gradients for row in gradient for number in row)
 
 
-def _distances(points: list[list[float]], centre: list[float]) -> tuple:
-    code = f"points = torch.tensor({points})\ncentre = torch.tensor({centre}, requires_grad=True)"
-    return (made_by(code, "points", "centre"),)
+_DIRECTIONS = ([1.0, 0.0], [0.8, 0.6], [0.6, 0.8], [0.0, 1.0], [-0.6, 0.8])
 
 
-def _other_distances(random: Random) -> tuple:
-    """Draw points of which one lies on the centre, and others of which none does."""
-    points = [[float(random.randint(-4, 4)), float(at)] for at in range(1, random.randint(4, 6))]
-    centre = random.choice(points)
-    return *_distances(points, centre), *_distances(points, [centre[0] + 0.5, -1.0])
+def _angles(a: list[list[float]], b: list[list[float]]) -> tuple:
+    code = f"a = torch.tensor({a}, requires_grad=True)\nb = torch.tensor({b})"
+    return (made_by(code, "a", "b"),)
 
 
-CASE = Exercise(
-    id="05.5",
+def _other_angles(random: Random) -> tuple:
+    """Draw directions of which some are exactly right, and others of which none is."""
+    true = random.sample(_DIRECTIONS, 3)
+    axis = random.choice([[1.0, 0.0], [0.0, 1.0]])
+    wrong = [random.choice([one for one in _DIRECTIONS if one != each]) for each in true]
+    return *_angles([axis, *wrong], [axis, *true]), *_angles(wrong, true)
+
+
+ANGLES = Exercise(
+    id="05.8",
     reader=function(
-        *_distances([[0.0, 0.0], [3.0, 4.0], [0.0, 2.0]], [0.0, 0.0]),
-        *_distances([[1.0, 1.0], [4.0, 5.0]], [1.0, -1.0]),
+        *_angles([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]),
+        *_angles([[0.6, 0.8], [0.0, 1.0]], [[0.8, 0.6], [1.0, 0.0]]),
         observe=_value_and_gradient,
-        parts=("the loss", "the gradient of `centre`"),
+        parts=("the loss", "the gradient of `a`"),
     ),
-    right="The loss is the same, and its gradient is a number everywhere. Now say where the NaN came from.",
+    right="The same mean angle, and its gradient is a number everywhere. Which slope was infinite this time?",
     principle="make the input safe before the operation whose slope is infinite, not its result"
     " afterwards.",
     known={
-        "The gradient is still NaN. Backward goes through every root that you took, also through"
-        " one whose result you replaced. What must never reach the root?": _is_nan,
-        "No gradient reaches `centre`. Something cut the path, such as `detach()`, `no_grad()` or a"
+        "The gradient is still infinite or NaN. Backward goes through every `acos` that ran, also"
+        " through one whose result you replaced. What must never reach it?": _is_broken,
+        "No gradient reaches `a`. Something cut the path, such as `detach()`, `no_grad()` or a"
         " plain number in place of a tensor.": each_has(1, None),
-        "Your gradient is right, but your loss isn't. A point on the centre is at distance 0,"
-        " so put that back after the root.": right_in(1),
-        "Your loss is right, but the gradient isn't: the point on the centre pulls, although it"
-        " shouldn't. Did you move it aside a little? It then pulls with full force.": right_in(0),
+        "Your gradient is right, but your loss isn't quite. A guess that's exactly right has the"
+        " angle 0, so put that back after the `acos`.": right_in(1),
+        "Your loss is right, but its gradient isn't that of `broken` with a 0 for each guess that's"
+        " exactly right.": right_in(0),
     },
     hints=(
-        "Step through the lab once more. Which number must never reach the root?",
-        "`torch.where(squares > 0, squares, 1.0)` is safe to take a root of. Afterwards a second"
+        "Where does `acos` have no ordinary slope? Ask PyTorch at 0, at 0.5 and at 1.",
+        "What must never reach `acos` is a product of 1. In the lesson, the root was handed a 1"
+        " wherever a 0 would have reached it. What could you hand to `acos`?",
+        "`torch.where(cosines < 1, cosines, 0.0)` is safe to take `acos` of. Afterwards a second"
         " `where` puts the zeros back.",
     ),
     reference="""
-def answer(points, centre):
-    squares = ((points - centre) ** 2).sum(1)
-    is_apart = squares > 0
-    roots = torch.where(is_apart, squares, 1.0).sqrt()  # the square root must never see a 0
-    distances = torch.where(is_apart, roots, 0.0)  # a point on the centre is at distance 0
-    return distances.mean()
-~   return distances.sum()  # You returned the sum of the distances. Divide it by the number of points.
-~   return squares.mean()  # You left out the root, so distant points count too much. We want the mean of the
-~       # distances, not of their squares.
-~   return roots[is_apart].mean()  # You left out the point on the centre, so you divide by one point too few. Its
-~       # distance is 0, but it counts.
-
-# Or in one line, since vector_norm hands on 0 where the distance is 0:
-#     return torch.linalg.vector_norm(points - centre, dim=1).mean()
+def answer(a, b):
+    cosines = (a * b).sum(1)
+    is_off = cosines < 1
+    angles = torch.where(is_off, cosines, 0.0).acos()  # acos must never see a 1
+    angles = torch.where(is_off, angles, 0.0)  # a guess that is exactly right has the angle 0
+    return angles.mean()
+~   return angles.sum()  # You returned the sum of the angles. Divide it by the number of guesses.
+~   return angles[is_off].mean()  # You left out the guess that's exactly right, so you divide by one guess too few.
+~       # Its angle is 0, but it counts.
+~   return (1 - cosines).mean()  # You left out the `acos`. Such a loss is safe, and people do use it, but it isn't
+~       # the angle we asked for.
 """,
-    cases=_other_distances,
+    cases=_other_angles,
 )
 
-_CHECKED = (
-    ("x = torch.tensor([1.0, @]).double()", "lambda x: (x**2).sum()", "x"),
-    ("x = torch.tensor([1.0, @]).double()", "lambda x: (x * x.detach()).sum()", "x"),
-    ("a, b = torch.tensor([1.0, @]).double()", "lambda a, b: a * b.detach()", "a, b"),
-    ("x = torch.tensor([@, 9.0], requires_grad=True)", "lambda x: (x.exp() / 3).sum()", "x"),
-    ("x = torch.tensor([0.5, @]).half()", "lambda x: (x.sin() * x).mean()", "x"),
-    (
-        "M, x = torch.arange(6.0).reshape(2, 3), torch.tensor([1.0, @, 0.5])",
-        "lambda M, x: ((M @ x) ** 2).sum()",
-        "M, x",
-    ),
-    ("a, b = torch.tensor([1.0, @]).double()", "lambda a, b: a**3", "a, b"),
-    (
-        "x, at = torch.tensor([0.5, @]), torch.tensor([1, 1, 0])",
-        "lambda x, at: x[at].prod()",
-        "x, at",
-    ),
-    ("x = torch.tensor([@, 1.0])", "lambda x: 2 * x[0] + (x[1] - x[0]).detach()", "x"),
-    ("x = torch.tensor([@])", "lambda x: (x**2 + 0.02 * x.detach() ** 2).sum()", "x"),
-    ("x = torch.tensor([@, 1.0])", "lambda x: (2 * x.detach() ** 2 - x**2).sum()", "x"),
-    ("x = torch.tensor([@, 1.0])", "lambda x: x[0] ** 2 + x[1].detach() ** 2", "x"),
-)
-
-
-def _checked(number: float) -> tuple:
-    cases = []
-    for line, f, names in _CHECKED:
-        code = f"{line.replace('@', str(number))}\nf = {f}"
-        cases.append(made_by(code, "f", *names.split(", "), then=noted))
-    return tuple(cases)
-
-
-_AGREES = """
-def slope(f, inputs, which, at, h=1e-6):
-    values = []
-    for step in (h, -h):
-        moved = [x.detach().clone(memory_format=torch.contiguous_format) for x in inputs]
-        moved[which].view(-1)[at] += step
-        values.append(f(*moved))
-    return ((values[0] - values[1]) / (2 * h)).detach()
-
-
-def gradient_agrees(f, *inputs):
-    inputs = [x.detach().double() if x.is_floating_point() else x for x in inputs]
-    floats = [k for k, x in enumerate(inputs) if x.is_floating_point()]
-    leaves = [inputs[k].requires_grad_() for k in floats]
-    gradients = torch.autograd.grad(f(*inputs), leaves, allow_unused=True)
-    for k, leaf, gradient in zip(floats, leaves, gradients):
-        measured = torch.stack([slope(f, inputs, k, at) for at in range(leaf.numel())])
-        found = torch.zeros_like(leaf) if gradient is None else gradient
-        if not torch.allclose(found.flatten(), measured, rtol=1e-3, atol=1e-6):
-            return False
-    return True
-
-
-answer = gradient_agrees
-"""
-
-
-AGREES = Exercise(
-    id="05.6",
-    reader=function(
-        *_checked(2.0),
-        observe=lambda returned, *_: [readable(returned), afterwards()],
-        promises=("what came back", "the inputs afterwards"),
-    ),
-    cases=lambda random: _checked(random.choice((1.5, 2.5, 3.0, 3.5))),
-    right="Keep it for every backward that you write, or that you do not trust.",
+BACKWARD = Exercise(
+    id="05.7",
+    stage="05",
+    reader=function(*cases("05"), promises=GRADIENTS),
+    truth=lambda: on_torch,
+    solution=yours("05"),
+    cases=lambda random: cases("05", random),
+    right="Your engine goes backward. Each node runs once, and every gradient is the one that PyTorch computes.",
+    principle="a node runs once, when everything that will ever reach it has arrived and been added up.",
     known={
-        "An input is no longer what it was, or it has a `.grad` now. Work on copies:"
-        " `x.detach().double()`, and `clone()` before you move an element.": wrong_in(1),
-        "You said True to a wrong gradient. Here a factor is detached, so backward leaves half of"
-        " the slope out.": first_wrong(1),
-        "You trusted the first input, and here the gradient of the second one is missing. Measure"
-        " by each input.": first_wrong(2),
-        "This gradient is right. In float32 or half precision, rounding spoils the slope that you"
-        " measure. Compute with copies in `double()`.": lambda seen, right: (
-            first_wrong(3)(seen, right) or first_wrong(4)(seen, right)
+        "An addition hands what reaches it on to both of its inputs, untouched. So it returns two"
+        " gradients, one for each edge.": at([0], [0]),
+        "You called `backward` of the nodes yourself. Call `evaluate(node, grad)`, which `run_backward` is"
+        " given: lessons 07 and 14 change what it does, and your loop will then do that, too.": at(
+            [0], [1], 0
         ),
-        "No path leads from the result to this input, and PyTorch says so. Pass `allow_unused=True`:"
-        " its gradient is None, and its slope is 0.": fails("appears to not have been used"),
-        "Integers have no slope. Hand such an input on as it came, and measure by the"
-        " others.": fails("can require gradients", "used as indices"),
+        "You gave each factor its own value. But nudge `x` a little, and the product moves by `y` times as"
+        " much: the slope with respect to one factor is the *other* one.": at([1], [0], (3.0, 5.0)),
+        "A node returned its slope and forgot what had reached it. What arrives says how much `z` cares"
+        " about this product, so it has to be multiplied in. That's the v in vjp.": at([1, 2], [0]),
+        "`x` is both factors, so a 3 arrives for each of them. The second replaced the first. What arrives"
+        " at a node has to be added up.": lambda seen, right: same(seen[3], ((3.0,), 1)),
+        "You ran the AccumulateGrad of `x` twice, once for each path that leads to it, and the second run"
+        " replaced what the first had written. Let a node wait until everything has arrived. Then it runs"
+        " once, with the sum.": lambda seen, right: same(seen[3], ((3.0,), 2)),
+        "The gradients are right, but you go along each path, so a node runs as often as paths lead to it."
+        " With h = h + h, forty times over, that's a million million paths through 41 nodes. Let a node"
+        " wait until everything has arrived. Then it runs once.": at([3], [1]),
+        "`h * h + h` and `h + h * h` are the same sum, so both should give 114. With yours the order"
+        " decides, because the node of `h` runs before everything has reached it, and what comes later is"
+        " lost. How would a node know that it has to wait?": at([5, 6], [0]),
+        "Where an input needs no gradient, `next_functions` holds `(None, 0)`. Nothing is there to"
+        " run, so step over it.": fails("'NoneType' object"),
+        "A node's `backward` returns a tuple, with one gradient for each input.": fails(
+            "is not iterable"
+        ),
+        "I stopped your loop, because it doesn't end. Does each round take a node out, and can the same"
+        " node come in again?": fails("it does not end"),
     },
     hints=(
-        "Write `slope(f, inputs, which, at)` first: move one element of a copy by h and by -h, and"
-        " divide the difference by 2h. In `double()`, h = 1e-6 is good.",
-        "`torch.autograd.grad(f(*copies), leaves, allow_unused=True)` brings what backward says, a"
-        " tensor or None for each leaf. `torch.allclose(found, measured, rtol=1e-3)` compares.",
+        "The two vjps first. What reaches a sum goes on to both inputs as it is. What reaches a product is"
+        " multiplied by the *other* factor, and `a, b = unpack(self)` gives you the photographs of both.",
+        "Now the order. How many edges lead to each node? Walk through the graph once without computing"
+        " anything, and count. A list that grows while you loop over it will do for the walk.",
+        "Then you need two things: `arrived`, which says for each node what has reached it so far, and"
+        " `ready`, the nodes that wait for nothing any more. In the beginning that's the root, with `grad`.",
+        "Each round takes a node from `ready` and calls `evaluate(node, arrived.pop(node))`. It adds what"
+        " comes back to what has arrived at the children and takes 1 from their counts. A child whose count"
+        " is down to 0 is ready.",
     ),
-    solution=_AGREES,
-    principle="measure the slope by each element of each input that holds floats, and compare with the gradient.",
 )
 
 
-EXERCISES = (PULLED_BACK, STARTS, DIVISION, ROWS, AGREES, CASE)
+EXERCISES = (ANGLES, BACKWARD, PULLED_BACK, STARTS, DIVISION, ROWS)
