@@ -14,7 +14,17 @@ from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
 from course.publishing.cell_roles import ENDS
 from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
-from course.publishing.slides import Flow, Lab, Opening, Recap, Result, Round, Slide, Table
+from course.publishing.slides import (
+    AGAIN,
+    Flow,
+    Lab,
+    Opening,
+    Recap,
+    Result,
+    Round,
+    Slide,
+    Table,
+)
 from helpers.exercises.exercise import Exercise, find
 from helpers.predicting.kinds import lines_of, names
 from helpers.predicting.program_outcomes import cured
@@ -29,9 +39,13 @@ UNSEEN = ("setup", "try", "guess", "stub", "notes")  # nothing of these is shown
 EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
 BELOW = re.compile(r" ?Below: (?:all )?your predictions\.")  # `progress()` shows them, on no slide
 WIDEST, LONGEST = 72, 190  # letters of a symptom on a slide, and of a warning
+LEAD = 220  # letters: three lines of what is told before code runs, a longer text is said
+SHOW = "<p>Give them time to look.</p>"
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
 CASE = "**The case.**"  # the last exercise repairs it
 EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re.S)
+AFTER = ("return", "exercise", "recap")  # the numbered parts
+PARTS = {"title": "opening", "case": "case", "return": AGAIN, "lab": "lab"}
 HEAD = ("", "How long", "How it begins")  # of the table of exercises
 CHECKED = re.compile(r"""\bcheck\(["'](\d\d\.\d+)["']""")
 SHOWN = re.compile(r"^\||^```|!\[|<img", re.M)  # in a text: what one has to see
@@ -47,7 +61,8 @@ def role(cell: NotebookNode) -> str:
 def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
     made: list[Slide] = []
     title, case = "Slide", []
-    for group in grouped(cells):
+    groups = grouped(cells)
+    for group, part in zip(groups, parts(groups), strict=True):
         if made and is_said(group):
             *notes_before, last = made[-1].notes
             made[-1] = replace(made[-1], notes=(*notes_before, last + renderer.texts(group)))
@@ -57,19 +72,57 @@ def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
             title = new[-1].title
         if role(group[0]) == "case":
             case = with_role(group, "run")
-        made += new
+        made += [replace(slide, part=part) for slide in new]
     return made
 
 
 def grouped(cells: Cells) -> list[Cells]:
-    """Return the cells of each round, lab, text, exercise and so on."""
+    """Return the cells of each round, lab, text, exercise and so on; notes with what they are on."""
     groups: list[Cells] = []
+    about: Cells = []  # the round whose notes are still to come
     for cell in cells:
         goes_on = groups and all(map(is_exercise, (groups[-1][0], cell)))
         if not groups or (role(cell) in ENDS and not goes_on):
             groups.append([])
-        groups[-1].append(cell)
+            if role(cell) in ("question", "lab"):
+                about = groups[-1]
+            elif role(cell) != "text" or split_heading(cell)[0]:
+                about = []
+        if role(cell) == "notes" and about:
+            about.append(cell)
+            about = []
+        else:
+            groups[-1].append(cell)
     return groups
+
+
+def parts(groups: list[Cells]) -> list[str]:
+    """Return the part of each group: a `## ` heading between the case and its return begins one."""
+    heads = [group[0] for group in groups]
+    cases, number, place = list(map(role, heads)).count("case"), 0, ""
+    made: list[str] = []
+    for first in heads:
+        cases -= role(first) == "case"
+        place = role(first) if role(first) in AFTER else place
+        part = "opening" if cases else named_part(first, place)
+        if not part and role(first) in ("question", "text"):
+            level = first.source.partition(" ")[0]
+            number += level == "##" and not place
+            part = "" if place else str(number or "")
+            if made and not level.startswith("##"):
+                part = made[-1]
+        made.append(part)
+    return made
+
+
+def named_part(first: NotebookNode, place: str) -> str:
+    """Return the name of a part that its first cell gives it, for it has no number; "" for none."""
+    is_quiz = first.metadata.course.get("id", "").startswith("quiz.")
+    if is_quiz or (role(first) == "lab" and place == "recap"):
+        return "quiz"
+    if role(first) == "exercise" and CASE in first.source:
+        return "case"
+    return PARTS.get(role(first), "")
 
 
 def repaired(group: Cells) -> Exercise | None:
@@ -128,7 +181,16 @@ def opening(group: Cells, renderer: CellRenderer) -> list[Slide]:
         items = "</li><li>".join(goals)
         spoken += f"<h3>At the end they can</h3><ul><li>{items}</li></ul>"
     lead = renderer.line(lead)
-    first = Opening(title, group[0].id, (spoken,), number, 60, lead, goals, drawn)
+    first = Opening(
+        title,
+        group[0].id,
+        (spoken,),
+        number,
+        seconds=60,
+        lead=lead,
+        goals=goals,
+        drawing=drawn,
+    )
     runs = with_role(group, "run")
     made = [first, *(run_slide(cell, renderer, title, "", spoken) for cell in runs)]
     return made + left_over(group, [group[0], *runs], renderer, title)
@@ -215,12 +277,13 @@ def exercises(group: Cells, renderer: CellRenderer, title: str) -> Slide:
 def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     """Return the slide of a round, one for each further run, one for a table in its reason."""
     asked, text = asked_in_group(group), question(group[0].source)
-    reasons = [cell for cell in with_role(group, "because") if reason(cell.source).takeaway]
+    reasons = [cell for cell in with_role(group, "because") if reason(cell.source).body]
     why = reason(reasons[0].source) if reasons else Reason()
     runs = with_role(group, "run")
     before, after, last = notes.of_round(renderer, with_role(group, "notes"), asked, why)
     own = group[0].metadata.course.get("slide", {})  # words, where the notebook's are long
-    title, takeaway = renderer.line(text.title), renderer.line(own.get("takeaway", why.takeaway))
+    title, rule = renderer.line(text.title), own.get("takeaway", why.takeaway)
+    takeaway = renderer.line(rule or answer(asked, text.options))
     steps = [before]
     if runs:
         steps.append(after)
@@ -254,6 +317,19 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     going_on = last.removeprefix(notes.right_line(asked))
     made += [run_slide(cell, renderer, title, "", going_on) for cell in runs[1:]]
     return made + left_over(group, [group[0], *reasons[:1], *runs], renderer, title)
+
+
+def answer(asked: Question | None, options: dict[str, str]) -> str:
+    """Return the answer itself, with which a slide ends that has no rule to end with."""
+    if not asked or asked.settled:
+        return ""
+    if asked.kind == "explain":
+        return asked.told["good"].partition(". ")[0].rstrip(".") + "."
+    if asked.kind == "find_line":
+        return f"Line {asked.right}."
+    if asked.kind == "number":
+        return notes.shown_right(asked)
+    return options.get(asked.right, "")
 
 
 def drawing(own: dict, run: NotebookNode) -> str:
@@ -462,12 +538,42 @@ def table_slide(table: str, renderer: CellRenderer, title: str, name: str, spoke
 
 
 def text_slides(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
-    """Return the slide of a text, or of an exercise; what runs after a table has one of its own."""
-    runs = with_role(group, "run") if TABLE.search(group[0].source) else []
-    made = flow([cell for cell in group if cell not in runs], renderer, title)
-    if not made.parts:
-        return []
-    return [made, *(run_slide(cell, renderer, made.title, "", made.notes[0]) for cell in runs)]
+    """Return the slides of a text: one of what has to be seen of it, one for each cell that runs."""
+    heading, words = split_heading(group[0])
+    if heading:
+        title = renderer.line(heading)
+    runs, own = with_role(group, "run"), group[0].metadata.course.get("slide", {})
+    if not runs or ("lead" not in own and SHOWN.search(words)):
+        made = flow([cell for cell in group if cell not in runs], renderer, title)
+        if not made.parts:
+            return []
+        return [made, *shown_slides(runs, renderer, title, own | {"lead": ""}, made.notes[0])]
+    lead, spoken = own.get("lead", words.strip()), renderer.texts(with_role(group, "notes"))
+    if "lead" in own or len(lead) > LEAD:
+        lead, spoken = own.get("lead", ""), renderer.text(words) + spoken
+    own = own | {"lead": renderer.line(lead)}
+    return shown_slides(runs, renderer, title, own, spoken)
+
+
+def shown_slides(
+    runs: Cells, renderer: CellRenderer, title: str, own: dict, spoken: str
+) -> list[Slide]:
+    """Return a slide for each cell that shows something: its code, then what came. `own` are the words
+    of what stands before them: a lead and a drawing for the first, a takeaway for the last.
+    """
+    made: list[Slide] = []
+    for cell in runs:
+        shown = run_slide(cell, renderer, title, "" if made else own["lead"], spoken)
+        steps = [EXPECTED + spoken, spoken or SHOW]
+        takeaway = cell.metadata.course.get("slide", {}).get("takeaway", "")
+        if cell is runs[-1]:
+            takeaway = takeaway or own.get("takeaway", "")
+        drawn = "" if made else drawing(own, cell)
+        if takeaway or drawn:
+            steps.append(spoken or SHOW)
+        takeaway = renderer.line(takeaway)
+        made.append(replace(shown, takeaway=takeaway, notes=tuple(steps), drawing=drawn))
+    return made
 
 
 def flow(group: Cells, renderer: CellRenderer, title: str) -> Flow:
@@ -476,11 +582,14 @@ def flow(group: Cells, renderer: CellRenderer, title: str) -> Flow:
     heading, rest = split_heading(group[0])
     if heading:
         title = renderer.line(heading)
-    parts = []
+    own = group[0].metadata.course.get("slide", {})
+    parts, spoken = [], ""
+    if "lead" in own:
+        rest, spoken = own["lead"], renderer.text(rest)
     for cell in shown:
         source = rest if cell is group[0] else cell.source
         parts.append((renderer.cell(cell, BELOW.sub("", source)), 0, cell.id))
-    spoken = renderer.texts(with_role(group, "notes")) + "".join(map(notes.solved, shown))
+    spoken += renderer.texts(with_role(group, "notes")) + "".join(map(notes.solved, shown))
     seconds = 0 if role(group[0]) == "exercise" else durations.of_words(shown)
     spoken = spoken or "<p>Let them read.</p>"
     return Flow(title, group[0].id, (spoken,), seconds=seconds, parts=tuple(parts))

@@ -1,10 +1,11 @@
-"""Exercises of lesson 05, backward and the chain rule: where backward starts, what a node returns, a
-whole Jacobian, a check of gradients by measured slopes, and a distance whose gradient is a number.
+"""Exercises of lesson 05, backward and the chain rule: an angle whose gradient is a number, where
+backward starts, what a node returns, and a whole Jacobian.
 """
 
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from math import isfinite
 from random import Random
 
 import torch
@@ -373,73 +374,74 @@ def answer(f, x):
 )
 
 
-def _value_and_gradient(
-    returned: object, points: torch.Tensor, centre: torch.Tensor
-) -> list[object]:
-    gradient = guarded(lambda: grad(returned, centre, allow_unused=True)[0])
+def _value_and_gradient(returned: object, a: torch.Tensor, b: torch.Tensor) -> list[object]:
+    gradient = guarded(lambda: grad(returned, a, allow_unused=True)[0])
     return [readable(returned), readable(None if isinstance(gradient, Failed) else gradient)]
 
 
-def _is_nan(seen: tuple, right: tuple) -> bool:
+def _is_broken(seen: tuple, right: tuple) -> bool:
     gradients = [case[1] or () for case in seen if isinstance(case, tuple)]
-    return any(number != number for gradient in gradients for number in gradient)
+    return any(not isfinite(number) for gradient in gradients for row in gradient for number in row)
 
 
-def _distances(points: list[list[float]], centre: list[float]) -> tuple:
-    code = f"points = torch.tensor({points})\ncentre = torch.tensor({centre}, requires_grad=True)"
-    return (made_by(code, "points", "centre"),)
+_DIRECTIONS = ([1.0, 0.0], [0.8, 0.6], [0.6, 0.8], [0.0, 1.0], [-0.6, 0.8])
 
 
-def _other_distances(random: Random) -> tuple:
-    """Draw points of which one lies on the centre, and others of which none does."""
-    points = [[float(random.randint(-4, 4)), float(at)] for at in range(1, random.randint(4, 6))]
-    centre = random.choice(points)
-    return *_distances(points, centre), *_distances(points, [centre[0] + 0.5, -1.0])
+def _angles(a: list[list[float]], b: list[list[float]]) -> tuple:
+    code = f"a = torch.tensor({a}, requires_grad=True)\nb = torch.tensor({b})"
+    return (made_by(code, "a", "b"),)
 
 
-CASE = Exercise(
-    id="05.5",
+def _other_angles(random: Random) -> tuple:
+    """Draw directions of which some are exactly right, and others of which none is."""
+    true = random.sample(_DIRECTIONS, 3)
+    axis = random.choice([[1.0, 0.0], [0.0, 1.0]])
+    wrong = [random.choice([one for one in _DIRECTIONS if one != each]) for each in true]
+    return *_angles([axis, *wrong], [axis, *true]), *_angles(wrong, true)
+
+
+ANGLES = Exercise(
+    id="05.8",
     reader=function(
-        *_distances([[0.0, 0.0], [3.0, 4.0], [0.0, 2.0]], [0.0, 0.0]),
-        *_distances([[1.0, 1.0], [4.0, 5.0]], [1.0, -1.0]),
+        *_angles([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]),
+        *_angles([[0.6, 0.8], [0.0, 1.0]], [[0.8, 0.6], [1.0, 0.0]]),
         observe=_value_and_gradient,
-        parts=("the loss", "the gradient of `centre`"),
+        parts=("the loss", "the gradient of `a`"),
     ),
-    right="The loss is the same, and its gradient is a number everywhere. Now say where the NaN came from.",
+    right="The same mean angle, and its gradient is a number everywhere. Which slope was infinite this time?",
     principle="make the input safe before the operation whose slope is infinite, not its result"
     " afterwards.",
     known={
-        "The gradient is still NaN. Backward goes through every root that you took, also through"
-        " one whose result you replaced. What must never reach the root?": _is_nan,
-        "No gradient reaches `centre`. Something cut the path, such as `detach()`, `no_grad()` or a"
+        "The gradient is still infinite or NaN. Backward goes through every `acos` that ran, also"
+        " through one whose result you replaced. What must never reach it?": _is_broken,
+        "No gradient reaches `a`. Something cut the path, such as `detach()`, `no_grad()` or a"
         " plain number in place of a tensor.": each_has(1, None),
-        "Your gradient is right, but your loss isn't. A point on the centre is at distance 0,"
-        " so put that back after the root.": right_in(1),
-        "Your loss is right, but the gradient isn't: the point on the centre pulls, although it"
-        " shouldn't. Did you move it aside a little? It then pulls with full force.": right_in(0),
+        "Your gradient is right, but your loss isn't quite. A guess that's exactly right has the"
+        " angle 0, so put that back after the `acos`.": right_in(1),
+        "Your loss is right, but its gradient isn't that of `broken` with a 0 for each guess that's"
+        " exactly right.": right_in(0),
     },
     hints=(
-        "Step through the lab once more. Which number must never reach the root?",
-        "`torch.where(squares > 0, squares, 1.0)` is safe to take a root of. Afterwards a second"
+        "Where does `acos` have no ordinary slope? Ask PyTorch at 0, at 0.5 and at 1.",
+        "What must never reach `acos` is a product of 1. In the lesson, the root was handed a 1"
+        " wherever a 0 would have reached it. What could you hand to `acos`?",
+        "`torch.where(cosines < 1, cosines, 0.0)` is safe to take `acos` of. Afterwards a second"
         " `where` puts the zeros back.",
     ),
     reference="""
-def answer(points, centre):
-    squares = ((points - centre) ** 2).sum(1)
-    is_apart = squares > 0
-    roots = torch.where(is_apart, squares, 1.0).sqrt()  # the square root must never see a 0
-    distances = torch.where(is_apart, roots, 0.0)  # a point on the centre is at distance 0
-    return distances.mean()
-~   return distances.sum()  # You returned the sum of the distances. Divide it by the number of points.
-~   return squares.mean()  # You left out the root, so distant points count too much. We want the mean of the
-~       # distances, not of their squares.
-~   return roots[is_apart].mean()  # You left out the point on the centre, so you divide by one point too few. Its
-~       # distance is 0, but it counts.
-
-# Or in one line, since vector_norm hands on 0 where the distance is 0:
-#     return torch.linalg.vector_norm(points - centre, dim=1).mean()
+def answer(a, b):
+    cosines = (a * b).sum(1)
+    is_off = cosines < 1
+    angles = torch.where(is_off, cosines, 0.0).acos()  # acos must never see a 1
+    angles = torch.where(is_off, angles, 0.0)  # a guess that is exactly right has the angle 0
+    return angles.mean()
+~   return angles.sum()  # You returned the sum of the angles. Divide it by the number of guesses.
+~   return angles[is_off].mean()  # You left out the guess that's exactly right, so you divide by one guess too few.
+~       # Its angle is 0, but it counts.
+~   return (1 - cosines).mean()  # You left out the `acos`. Such a loss is safe, and people do use it, but it isn't
+~       # the angle we asked for.
 """,
-    cases=_other_distances,
+    cases=_other_angles,
 )
 
 BACKWARD = Exercise(
@@ -495,4 +497,4 @@ BACKWARD = Exercise(
 )
 
 
-EXERCISES = (PULLED_BACK, STARTS, DIVISION, ROWS, BACKWARD, CASE)
+EXERCISES = (ANGLES, BACKWARD, PULLED_BACK, STARTS, DIVISION, ROWS)
