@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import FrameType
 
 import torch
 
@@ -73,6 +74,27 @@ def undisturbed(heard: Heard | None = None) -> Iterator[None]:
         # inference_mode(False) also turns gradients on, and at the end puts both back as they were.
         stack.enter_context(torch.inference_mode(False))
         yield
+
+
+@contextlib.contextmanager
+def limited(most: int, within: str = "") -> Iterator[None]:
+    """Stop what runs more than so many lines: of this file, or of any file."""
+    left = [most]
+
+    def trace(frame: FrameType, event: str, argument: object) -> Callable | None:
+        if within and frame.f_code.co_filename != within:
+            return None
+        left[0] -= event == "line"
+        if left[0] < 0:
+            raise RuntimeError(f"stopped after {most:,} lines: it does not end.")
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
 
 
 @contextlib.contextmanager

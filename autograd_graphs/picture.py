@@ -19,7 +19,7 @@ from autograd_graphs.large.fold import demand_names, fold, fold_and_tell
 from autograd_graphs.looking.snapshot import Given, demand_tensor, snapshot
 from autograd_graphs.playing.animate import explored
 from autograd_graphs.recording.recorded import latest
-from autograd_graphs.recording.trace import Trace
+from autograd_graphs.recording.trace import Trace, title
 from autograd_graphs.stored import GRAPH, written
 from autograd_graphs.text import visible
 from autograd_graphs.tinting import Tinting
@@ -118,7 +118,7 @@ def show(
         graph = snapshot(*tensors, names=names)
         folded = fold(graph, unfold)
         return replace(picture(graph, drawn(folded, alt=alt)), folded=folded)
-    trace = recorded(tensors)
+    trace = played_once(recorded(tensors))
     graph = trace.after
     if names is not None:
         graph = renamed(trace, tensors, names)
@@ -176,6 +176,15 @@ def recorded(given: Sequence[torch.Tensor | Trace]) -> Trace:
             "them together: record([a, b])."
         )
     return traces[0]
+
+
+def played_once(trace: Trace) -> Trace:
+    """Return a trace. Raises ValueError where a node ran twice: one colour cannot tell both."""
+    if trace.repeated is not None:
+        name = title(trace.graph.nodes[trace.repeated])
+        said = f"{name} ran more than once in this backward, and a card has one colour."
+        raise ValueError(f"{said} print(record(...)) tells all of its steps.")
+    return trace
 
 
 def renamed(trace: Trace, tensors: Sequence[torch.Tensor | Trace], names: Given) -> Graph:

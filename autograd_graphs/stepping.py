@@ -11,17 +11,19 @@ import torch
 
 from autograd_graphs.drawing.diagram import in_words
 from autograd_graphs.drawing.layout import NoLayout
-from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_of
+from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_of, snapshot_of_values
 from autograd_graphs.looking.torch_private import quietly
+from autograd_graphs.looking.values import is_value
 from autograd_graphs.looking.variable_names import find_names
 from autograd_graphs.picture import Picture, picture
 from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.player import Player
 from autograd_graphs.recording.record import record
 from autograd_graphs.recording.recorded import latest, ran_already
-from autograd_graphs.recording.trace import Trace
+from autograd_graphs.recording.trace import Trace, title
 
 AGAIN = "This backward already ran. Here's the same recording again, and .grad stays as it was."
+PRINTED = "The player has one step for each node, so here are the steps as text."
 
 
 def save(trace: Trace, path: str | Path) -> Path:
@@ -45,8 +47,8 @@ def step_through(
     formula" was not checked: a hook on that node may have changed it.
 
     `how` goes to `record`: names, gradient, retain_graph, create_graph, inputs. `alt` says what to
-    notice, for those who do not see the picture. Raises what `record` raises. Where no program can
-    lay out a graph, the steps are text.
+    notice, for those who do not see the picture. Raises what `record` raises. The steps are text
+    where no program can lay out a graph, and where an engine of one's own runs a node twice.
     """
     if isinstance(loss, Trace):
         return played(loss, alt)
@@ -57,12 +59,21 @@ def step_through(
 
 def played(trace: Trace, alt: str | None, *remarks: str) -> Player | Picture:
     """Return a player of a trace; its steps as text where no program can lay out a graph."""
+    if trace.repeated is not None:
+        steps = f"{PRINTED}\n{trace}"
+        return picture(trace.after, in_words(repeats(trace), steps, steps.splitlines()))
     try:
         made = film(trace, alt)
     except NoLayout as error:
         return picture(trace.after, in_words(str(error), str(trace)))
     text = "\n".join([*remarks, made.text])
     return Player(replace(made, remarks=(*remarks, *made.remarks), text=text))
+
+
+def repeats(trace: Trace) -> str:
+    """Say which node ran most often in a backward, and how often."""
+    times = sum(step.node == trace.repeated for step in trace.steps)
+    return f"{title(trace.graph.nodes[trace.repeated])} ran {times:,} times in this one backward."
 
 
 def recorded_before(
@@ -72,6 +83,8 @@ def recorded_before(
     roots = tuple(loss) if isinstance(loss, (list, tuple)) else (loss,)
     if not roots or not all(map(latest, roots)):
         return None
+    if is_value(roots[0]):
+        return ran_already(roots, how, snapshot_of_values(roots, None, {}))
     with quietly():
         now = graph_of(Walk(roots, NEAREST), find_names(None, {}))
     return ran_already(roots, how, now)

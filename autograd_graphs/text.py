@@ -46,6 +46,11 @@ def message_of(error: BaseException) -> str:
         return ""
 
 
+def first_line(error: BaseException, limit: int = 600) -> str:
+    """Return the first line of what an error says, or the name of its class."""
+    return visible(message_of(error).partition("\n")[0], limit) or type(error).__name__
+
+
 def first_sentence(message: str, limit: int = 240) -> str:
     """Return the first sentence of an error message's first line: `e.g.` and `x.grad` end none."""
     line = next((part.strip() for part in message[:10_000].splitlines() if part.strip()), "")

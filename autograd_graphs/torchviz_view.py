@@ -8,6 +8,7 @@ the fonts of the machine, and its labels, which begin with an empty line, can cr
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import graphviz
@@ -59,20 +60,39 @@ class _Recorder(graphviz.Digraph):
         self.arrows.append((tail_name, head_name))
 
 
-def beside_torchviz(tensor: torch.Tensor) -> Picture:
+def beside_torchviz(
+    tensor: torch.Tensor, params: Mapping[str, torch.Tensor] | None = None
+) -> Picture:
     """Draw torchviz's picture of a tensor's graph and ours side by side; the text names the
     difference.
 
+    The left one is what `make_dot(tensor, params=params)` builds: these names stand in its boxes.
+    Without `params` leaves get the names that their variables have.
+
     torchviz reads the saved tensors of custom Functions, which runs saved-tensor hooks: `show`
-    never does. Raises TypeError for anything that is not a tensor.
+    never does. Raises TypeError for anything that is not a tensor, and for names of anything else.
     """
     graph = snapshot(tensor)
-    theirs, ours = their_graph(tensor, graph), drawing(graph)
+    names = leaf_names(tensor, graph) if params is None else given_names(params)
+    theirs, ours = their_graph(tensor, graph, names), drawing(graph)
     text = f"{difference(theirs, graph)}\n\n{ours.text}"
     return picture(graph, side_by_side(draw_theirs(theirs), ours, text))
 
 
-def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
+def given_names(params: object) -> dict[str, torch.Tensor]:
+    """Return names for torchviz as a dictionary of tensors. Raises TypeError where they are none."""
+    example = 'It is a dictionary of names and tensors, such as params={"x": x}.'
+    if not isinstance(params, Mapping):
+        raise TypeError(f"params is {type(params).__name__}. {example}")
+    for name, tensor in params.items():
+        if not isinstance(name, str):
+            raise TypeError(f"A name in params is {type(name).__name__}. {example}")
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError(f'params["{visible(name, 40)}"] is {type(tensor).__name__}. {example}')
+    return dict(params)
+
+
+def their_graph(tensor: torch.Tensor, graph: Graph, names: dict[str, torch.Tensor]) -> TheirGraph:
     """Let torchviz draw, and return what it drew; in `trouble`, why it could not."""
     if len(graph.nodes) > MOST_NODES:
         trouble = f"torchviz draws by recursion: over {MOST_NODES} nodes it is not asked."
@@ -84,7 +104,7 @@ def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
             warnings.simplefilter("ignore")
             from torchviz import make_dot
 
-            drawn = make_dot(tensor, params=leaf_names(tensor, graph))
+            drawn = make_dot(tensor, params=names)
     except Exception as error:
         return TheirGraph((), (), f"torchviz raised {type(error).__name__}.")
     number = {name: nr for nr, name in enumerate(drawn.boxes)}

@@ -21,6 +21,7 @@ from helpers.short_tracebacks import install
 if TYPE_CHECKING:
     from autograd_graphs import beside_torchviz, diagnose, find, step_through, watch, watching
     from helpers import labs
+    from helpers.engine.keeping import my_engine
     from helpers.predicting.attempting import attempt
     from helpers.predicting.overview import progress
     from helpers.predicting.prediction import draw, explain, find_line, order, predict
@@ -43,6 +44,7 @@ __all__ = [
     "labs",
     "mended",
     "module_calls",
+    "my_engine",
     "order",
     "plot",
     "predict",
@@ -69,6 +71,7 @@ _LATER = {  # players and predictions bring ipywidgets, which takes longer than 
     "find_line": "helpers.predicting.prediction",
     "labs": "helpers.labs",
     "mended": "helpers.predicting.settling",
+    "my_engine": "helpers.engine.keeping",
     "order": "helpers.predicting.prediction",
     "predict": "helpers.predicting.prediction",
     "progress": "helpers.predicting.overview",

@@ -80,11 +80,12 @@ def change(section: str, name: str, changed: Callable[[dict], dict]) -> dict:
     """
     path = progress_path()
     try:
-        with _alone(path):
+        with alone(path):
             sections = _read(path)
             record = changed(dict(sections[section].get(name, {})))
             sections[section][name] = record
-            _write(path, sections)
+            text = json.dumps({"version": VERSION, **sections}, indent=1, sort_keys=True)
+            write_whole(path, f"{text}\n")
     except ValueError:
         raise NotKept(
             f"Not kept: {FILE} holds something else, which I leave as it is. Rename that file and run again."
@@ -103,7 +104,7 @@ def count(record: dict, name: str) -> int:
 
 
 @contextlib.contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def alone(path: Path) -> Iterator[None]:
     """Hold off other notebooks; where that fails, as on some network drives, go on all the same."""
     lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=PATIENCE)
     try:
@@ -163,9 +164,8 @@ def _older(path: Path) -> dict[str, dict]:
     return records
 
 
-def _write(path: Path, sections: dict[str, dict]) -> None:
-    """Write the file whole or not at all: into a neighbour first, then in its place."""
+def write_whole(path: Path, text: str) -> None:
+    """Write a file whole or not at all: into a neighbour first, then in its place."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    text = json.dumps({"version": VERSION, **sections}, indent=1, sort_keys=True) + "\n"
     part.write_text(text, encoding="utf-8")
     os.replace(part, path)

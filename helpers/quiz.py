@@ -12,7 +12,9 @@ from IPython.display import display
 
 from autograd_graphs.guard import guarded
 from autograd_graphs.plain_values import describe
+from helpers.exercises.asking import earlier
 from helpers.exercises.reading import choice
+from helpers.lessons import is_gone
 from helpers.predicting.again import Again
 from helpers.predicting.kinds import KEY
 from helpers.progress_file import FILE, PREDICTIONS, NotKept, change
@@ -48,7 +50,13 @@ def then_and_now(*unnamed: object, **guesses: object) -> None:
         if name.replace("q", "quiz.") in KEY:
             display(Again(name, good.get(name, "")))
         else:
-            print(f"{name}: this question was in an earlier edition. {FOUR}")
+            print(gone(name))
+
+
+def gone(call: str) -> str:
+    """Say of a question that is not asked, "q1", that it went; or which ones there are."""
+    name = call.replace("q", "quiz.")
+    return earlier(name).text if is_gone(name) else f"{call}: there is no such question. {FOUR}"
 
 
 def _letters(call: str, unnamed: tuple, guesses: dict[str, object]) -> tuple[dict, list[str]]:

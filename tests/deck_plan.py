@@ -19,13 +19,13 @@ def slides(lesson):
 
 @cache
 def seconds(lesson):
-    """Return {idea: [seconds of each question]}; the case with its repair is "case"."""
+    """Return {part: [seconds of each question]}; the case with its repair is "case"."""
     found = {}
     for slide, part in zip(slides(lesson), parts_of(slides(lesson)), strict=True):
         if part[:1].isdigit():
             idea = found.setdefault(part[0], {})
             idea[part] = idea.get(part, 0) + slide.seconds
-        elif slide.title.startswith("The case"):
+        elif part.startswith("case"):
             case = found.setdefault("case", {})
             case[part] = case.get(part, 0) + slide.seconds
         elif part in ("lab", "quiz") and (part == "lab" or isinstance(slide, Round)):

@@ -96,7 +96,8 @@ def test_a_function_meets_other_cases_which_its_solution_passes(exercise):
     variant = exercise.variant(7)
     assert len(variant.reader.cases) == len(exercise.reader.cases)
     assert not set(variant.reader.cases) <= set(exercise.reader.cases)
-    assert judge(variant, run(variant.solution)).kind == "right"
+    answer = variant.solution if variant.stage else run(variant.solution)
+    assert judge(variant, answer).kind == "right"
 
 
 def test_every_exercise_of_a_lesson_has_variants():

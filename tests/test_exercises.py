@@ -34,6 +34,11 @@ def run(code: str) -> object:
     return namespace["answer"]
 
 
+def answered(exercise: Exercise, code: str) -> object:
+    """Return what a solution answers; of a stage of the engine its text."""
+    return code if exercise.stage else run(code)
+
+
 def answer_texts(exercise: Exercise) -> list[str]:
     """Return patterns that find the right answer in a text, for the kinds where that can be told."""
     if exercise.reader.cases:
@@ -58,11 +63,14 @@ def test_a_solution_passes_each_time_and_is_printed_as_it_is_run(lesson, capsys)
     for exercise in registry.exercises(lesson):
         solution(exercise.id)
         for code in (capsys.readouterr().out, exercise.solution):
-            check(exercise.id, run(code))
+            check(exercise.id, answered(exercise, code))
             offer = (
                 f'\n       One more like this? again("{exercise.id}")' if exercise.varies else ""
             )
-            assert capsys.readouterr().out == f"{exercise.id} ✓ {exercise.right}{offer}\n"
+            told = re.sub(
+                r" Kept in my_engine\.py: \d+ lines so far\.", "", capsys.readouterr().out
+            )
+            assert told == f"{exercise.id} ✓ {exercise.right}{offer}\n"
 
 
 @pytest.mark.slow
@@ -93,6 +101,8 @@ def test_a_wrong_line_of_a_reference_is_named_by_its_own_words(lesson, capsys):
 @every_lesson
 def test_no_message_and_no_reply_gives_the_answer_away(lesson, capsys):
     for exercise in registry.exercises(lesson):
+        if exercise.stage:  # which reads the cell in which check stands, and no answer
+            continue
         texts = [idea.message for idea in exercise.misconceptions]
         for wrong in (..., 987654.25, "no such word", object()):
             check(exercise.id, wrong)

@@ -25,6 +25,7 @@ FLOORS = [
     "helpers.quiz helpers.labs helpers.gpu helpers.memory helpers.flow helpers.torch_version helpers.claims",
     "helpers.predicting helpers.clinic helpers.labs.engine helpers.exercises.lessons",
     "helpers.exercises helpers.short_tracebacks",
+    "helpers.engine",
     "helpers.progress_file helpers.pace helpers.lessons helpers.plots helpers.moons",
     "autograd_graphs",
     "autograd_graphs.torchviz_view autograd_graphs.stepping autograd_graphs.monitoring",

@@ -8,7 +8,14 @@ import torch
 from nbval_patch import PIXELS
 from torch import nn
 
-from helpers.moons import classifier, moons, moons_pair, moons_picture, moons_strip
+from helpers.moons import (
+    classifier,
+    moons,
+    moons_pair,
+    moons_picture,
+    moons_strip,
+    pretrained,
+)
 from helpers.moons.asking import POINTS, ask
 from helpers.moons.contours import contour, is_straight
 from helpers.moons.drawing import BEGINS
@@ -193,3 +200,10 @@ def test_between_machines_the_words_of_a_picture_are_compared_and_not_its_drawin
     )
     assert one == close != other
     assert len(POINTS) == 100
+
+
+def test_the_network_that_is_trained_already_gets_all_right_and_draws_no_random_number():
+    random = torch.get_rng_state()
+    assert ask(pretrained(), "score").right == 100
+    assert torch.equal(torch.get_rng_state(), random)
+    assert pretrained() is not pretrained()

@@ -174,7 +174,7 @@ def test_a_choice_is_answered_at_once_with_the_guess_of_then_beside_it(capsys):
         "q3: You said (a), and that is right. Lesson 02 shows it.",
         "q7: You said (b). It is (c). In lesson 00 you said (c). Lesson 07 shows it.",
         'q8: your guess, one of a, b, c. Without buttons: then_and_now(q8="a")',
-        "q1: this question was in an earlier edition. Four are left: q3, q4, q7, q8.",
+        "quiz.1 is from an earlier edition, and is no longer asked.",
     ]
     assert kept() == {"q4": "b", "q7": "c"}
 

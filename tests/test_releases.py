@@ -16,6 +16,7 @@ from helpers import check, predict, progress
 ROOT = Path(__file__).resolve().parents[1]
 OLD = Path(__file__).parent / "old_copies"
 EDITED, RUN = "05_backward_and_the_chain_rule.ipynb", "01_variable_to_tensor.ipynb"
+EDITION = re.compile(r"_2026[_\d]*(?=\.)")
 RELEASE = re.compile(r"^## (\d+\.\d+\.\d+), \w+ \d{4}$", re.M)
 
 
@@ -33,8 +34,8 @@ def course(tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
     folder = tmp_path / "course"
     (folder / "notebooks").mkdir(parents=True)
-    for path in sorted(OLD.glob("*.ipynb")):
-        name = path.name.replace("_2026_11", "")
+    for path in sorted(OLD.glob("*.ipynb"), reverse=True):
+        name = EDITION.sub("", path.name)  # the oldest comes last
         shutil.copy(path, folder / "notebooks" / name)
     shutil.copytree(ROOT / "figs", folder / "figs")
     workspace.sync(folder)

@@ -235,14 +235,3 @@ def test_a_node_is_met_again_on_another_path_and_a_flag_on_a_result_makes_a_leaf
     (sine, _), (shared, _) = (middle.sin() * middle).grad_fn.next_functions
     assert sine.next_functions[0][0] is shared
     assert (leaf(1.0, 2.0) != 1).float().mean().requires_grad_().is_leaf
-
-
-def test_the_example_of_parameters_out_of_reach():
-    unreached = run(registry.find("04.8").solution)
-    model = nn.ModuleDict({"trunk": nn.Linear(1, 1), "head": nn.Linear(1, 1)})
-    assert unreached(model, model.trunk(torch.ones(1, 1)).sum()) == ["head.weight", "head.bias"]
-    flat = nn.Linear(1, 1)
-    loss = flat(torch.ones(1, 1)).round().sum()
-    assert unreached(flat, loss) == []
-    loss.backward()
-    assert flat.weight.grad == 0, "reached, and it will not learn"

@@ -43,6 +43,7 @@ from autograd_graphs.text import visible, width
 # px: around everything, height of a capsule, width of the text, height of a line of the caption
 MARGIN, CAPSULE, NARROWEST, LINE = 20, 24, 312, 21
 LETTERS = 72  # in a line of the sentence that stands in place of a picture
+MOST_SHOWN = 24  # lines below it
 CLOSER = 12  # px by which a capsule may come closer to what is beside it
 BETWEEN = 16  # px: more between two cards that lie beside each other, for the wire beside a capsule
 SLIM = 3  # px: around a picture on a slide, for its lines
@@ -148,9 +149,15 @@ def drawing(graph: Graph, *, alt: str | None = None, tints: Tints | None = None)
     return Drawing(*size, tuple(pen.marks), text, alt or alt_text(graph))
 
 
-def in_words(why: str, text: str) -> Drawing:
-    """Return the sentence `why` in place of a picture that cannot be laid out, above its text."""
+def in_words(why: str, text: str, shown: Sequence[str] = ()) -> Drawing:
+    """Return the sentence `why` in place of a picture, above its text; with the first of the lines
+    `shown`.
+    """
     lines = wrap(why, LETTERS)
+    for line in shown[:MOST_SHOWN]:
+        lines += wrap(line, 100)
+    if len(shown) > MOST_SHOWN:
+        lines.append(f"and {len(shown) - MOST_SHOWN:,} more, in the text")
     pen = Pen(MARGIN, 30)
     draw_caption(pen, lines)
     size = caption_width(lines) + 2 * MARGIN, 22 + LINE * len(lines) + MARGIN // 2

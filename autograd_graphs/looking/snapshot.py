@@ -17,6 +17,17 @@ from autograd_graphs.looking.refusals import short
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.tensors import grad_of, read, tensor_info, values_of, why_no_graph
 from autograd_graphs.looking.torch_private import quietly
+from autograd_graphs.looking.values import (
+    VALUE,
+    ValueNames,
+    ValueWalk,
+    demand_values,
+    graph_of_values,
+    is_value,
+    lacking,
+    looking_at_values,
+    may_be_value,
+)
 from autograd_graphs.looking.variable_names import Names, caller, find_names
 from autograd_graphs.text import visible
 
@@ -43,18 +54,27 @@ def snapshot(*tensors: torch.Tensor, names: Given | None = None) -> Graph:
     operation. Of a graph of more than 25,000 nodes, or 50,000 inputs of nodes, the 2,000 nodes
     nearest to the roots are told; `graph.left_out` says what is missing. On a graph deeper than
     500 levels some nodes get an entry in `metadata`, without which freeing it could end the
-    process. Raises TypeError for anything that is not a tensor. A tensor with no graph is a root
-    with a reason.
+    process. Values of an engine of one's own are told alike. Raises TypeError for anything that is
+    not a tensor or such a value. A tensor with no graph is a root with a reason.
     """
     if not tensors:
         raise TypeError(
             "Nothing was given. Pass the tensor whose graph you want, for example the loss."
         )
+    if any(map(is_value, tensors)):
+        return snapshot_of_values(tensors, caller(), demand_mapping(names))
     for thing in tensors:
         demand_tensor(thing)
     in_reach = names_in_reach(caller(), names)
     with quietly():
         return graph_of(Walk(tensors), in_reach)
+
+
+def snapshot_of_values(values: Sequence[Any], frame: FrameType | None, given: Given) -> Graph:
+    """Return the graph behind values of an engine of somebody's own."""
+    demand_values(values)
+    with looking_at_values():
+        return graph_of_values(ValueWalk(values), ValueNames(frame, given))
 
 
 def names_in_reach(frame: FrameType | None, given: Given | None) -> Names:
@@ -226,10 +246,12 @@ def demand_mapping(names: object) -> Mapping[str, torch.Tensor] | torch.nn.Modul
 
 def demand_tensor(thing: object, what: str = "") -> None:
     """Raise TypeError, with what to pass instead, unless `thing`, called `what`, is a tensor."""
-    if torch.is_tensor(thing):
+    if torch.is_tensor(thing) or is_value(thing):
         return
     advice = "Pass a tensor, for example the loss."
-    if isinstance(thing, torch.nn.Module):
+    if missing := missing_in(thing):
+        advice = missing
+    elif isinstance(thing, torch.nn.Module):
         advice = (
             "A module has no graph of its own: call it and pass the result, for example model(x)."
         )
@@ -243,3 +265,14 @@ def demand_tensor(thing: object, what: str = "") -> None:
         advice = "Pass the tensors one by one: a star before the list does it."
     given = f"Expected a tensor{what and ' as '}{what}, got {type(thing).__name__}."
     raise short(TypeError(f"{given} {advice}"))
+
+
+def missing_in(thing: object) -> str:
+    """Say what a value of an engine of one's own lacks; "" for anything that is none."""
+    missing = lacking(thing)
+    if not may_be_value(thing) or "data" in missing or {"grad", "grad_fn"} <= {*missing}:
+        return ""
+    needs = f"{', '.join(VALUE[:-1])} and {VALUE[-1]}"
+    if missing:
+        return f"A value of your own engine has {needs}; this one lacks {' and '.join(missing)}."
+    return f"A value of your own engine has {needs}, and its data is a tensor."

@@ -141,8 +141,11 @@ def grad_of(tensor: torch.Tensor) -> Gradient | None:
     if backward_elsewhere():
         return Gradient(None)
     grad = read(tensor, "grad")
-    if grad is None:
-        return None
+    return None if grad is None else described_grad(grad)
+
+
+def described_grad(grad: torch.Tensor) -> Gradient:
+    """Describe what a `.grad` holds: its values where it is small."""
     small = values_of(grad)
     return Gradient(shape_of(grad), small, tile=tile_of(small))
 

@@ -27,7 +27,7 @@ from autograd_graphs.recording.gradient_health import (
     worst,
 )
 from autograd_graphs.recording.sentences import sentence
-from autograd_graphs.recording.trace import LeafGrad, Step, Trace, defined
+from autograd_graphs.recording.trace import CUSTOM, LeafGrad, Step, Trace, defined
 from autograd_graphs.text import short_number, visible
 
 MOST_CHOICES = 5
@@ -100,7 +100,7 @@ class Moments:
             question(step, node),
             rows,
             choices(step, rows),
-            tuple([(name, visible(text, LONGEST_FORMULA)) for name, text in step.formulas]),
+            torchs_own(step),
             self.equations.whole_way(step) if step.leaf else "",
             bytes_held=self.bytes_held[number],
             span=self.spans.get(step.node),
@@ -151,6 +151,13 @@ class Moments:
         after = step.leaf.after
         total = Cell("total", as_shown(after), caption(after, ""))
         return Cell("name", self.equations.grad_name(step)), total
+
+
+def torchs_own(step: Step) -> tuple[tuple[str, str], ...]:
+    """Return torch's formulas of a step; none of one that somebody's own backward made."""
+    if step.formulas == CUSTOM:
+        return ()
+    return tuple([(name, visible(text, LONGEST_FORMULA)) for name, text in step.formulas if text])
 
 
 def said_of(node: Node, step: Step) -> str:

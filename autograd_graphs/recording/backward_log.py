@@ -17,11 +17,11 @@ from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_of
 from autograd_graphs.looking.summaries import PendingSummary, Summaries, are_equal
 from autograd_graphs.looking.tensors import read
+from autograd_graphs.looking.torch_formulas import formulas
 from autograd_graphs.looking.torch_private import backward_elsewhere, graph_task, quietly
 from autograd_graphs.looking.variable_names import Names
 from autograd_graphs.recording.local_derivatives import local_derivatives
 from autograd_graphs.recording.saved_values import computable
-from autograd_graphs.recording.torch_formulas import formulas
 from autograd_graphs.recording.trace import CUSTOM, LeafGrad, LocalDerivative, Step, Trace, saved_at
 
 Gradients = Sequence[torch.Tensor | None]

@@ -11,16 +11,21 @@ from dataclasses import replace
 import torch
 
 from autograd_graphs.looking.refusals import PLAINLY, short
-from autograd_graphs.looking.snapshot import Given, demand_tensor, names_in_reach
+from autograd_graphs.looking.snapshot import (
+    Given,
+    demand_mapping,
+    demand_tensor,
+    names_in_reach,
+)
 from autograd_graphs.looking.source import program_of
+from autograd_graphs.looking.torch_formulas import demand_formulas
+from autograd_graphs.looking.values import is_value
 from autograd_graphs.looking.variable_names import caller
 from autograd_graphs.recording.backward_log import Gradients, Log
 from autograd_graphs.recording.recorded import remember
-from autograd_graphs.recording.torch_formulas import demand_formulas
 from autograd_graphs.recording.trace import Trace
-from autograd_graphs.text import message_of, visible
-
-LONGEST = 600  # characters of an error that are kept
+from autograd_graphs.recording.values import record_value
+from autograd_graphs.text import first_line
 
 
 def record(
@@ -39,16 +44,19 @@ def record(
     watched. A gradient of more than 4 elements is told by shape, norm, least and greatest value;
     over a million, by shape. `show(loss, color="grad")` finds the trace as long as the loss lives.
     What torch raises is raised; the steps before it are in the exception's `trace`. Three common
-    errors are raised in plainer words. In a notebook no frame of this package is shown. Raises
+    errors are raised in plainer words. In a notebook no frame of this package is shown. A value of
+    an engine of one's own goes back by its own `backward`, given what is given here. Raises
     TypeError for anything that is not a tensor, and ImportError where PyYAML is missing, before
     anything is run.
     """
+    how = {"gradient": gradient, "inputs": inputs}
+    how |= {"retain_graph": retain_graph, "create_graph": create_graph}
     roots = tuple(loss) if isinstance(loss, (list, tuple)) else (loss,)
     for thing in roots:
         demand_tensor(thing)
+    if any(map(is_value, roots)):
+        return record_value(roots, demand_mapping(names), how)
     demand_formulas()
-    how = {"gradient": gradient, "inputs": inputs}
-    how |= {"retain_graph": retain_graph, "create_graph": create_graph}
     log = Log(roots, names_in_reach(caller(), names), gradient)
     program = program_of(caller(), log.graph, log.walk.met)
     try:
@@ -69,12 +77,6 @@ def record(
     trace = replace(log.trace(), program=program)
     remember(roots, trace, how)
     return trace
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of what an error says, or the name of its class."""
-    line = message_of(error).partition("\n")[0]
-    return visible(line, LONGEST) or type(error).__name__
 
 
 def plainly(said: str, log: Log) -> str:

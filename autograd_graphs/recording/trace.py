@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +141,8 @@ class Trace:
     `error` is the first line of what stopped it, or empty, `stopped_at` the node that was at work
     then, where it is known. `starts` has what entered each root, `given` whether that was given to
     backward(), which else puts the 1 in by itself. `program` are the source lines that made the
-    graph, where they were found. `lost` counts what could not be read while it ran.
+    graph, where they were found. `lost` counts what could not be read while it ran, `more` the
+    steps of an engine of one's own that came after those told.
     """
 
     graph: Graph
@@ -151,6 +154,16 @@ class Trace:
     given: tuple[bool, ...] = ()
     program: Program | None = field(default=None, compare=False)
     lost: int = 0
+    more: int = 0
+
+    @property
+    def repeated(self) -> int | None:
+        """Return the node that ran most often, if more than once; None where each ran once, as in
+        torch.
+        """
+        times = Counter(step.node for step in self.steps)
+        node, count = max(times.items(), key=itemgetter(1), default=(None, 0))
+        return node if count > 1 else None
 
     def save(self, path: str | Path) -> Path:
         """Write one .html page that plays these steps, with no kernel; returns the path."""
@@ -165,6 +178,8 @@ class Trace:
     @property
     def not_read(self) -> str:
         """Say that steps ran that are not told; empty where all are."""
+        if self.more:
+            return f"{counted(self.more, 'more step')} ran after these."
         if not self.lost:
             return ""
         places = counted(self.lost, "place")

@@ -81,9 +81,9 @@ def mark(cells: list[NotebookNode]) -> None:
         if asked:
             cell.metadata.asks = asked.id
             waits_for, has_reason = ("" if asked.settled else asked.id), False
-        elif role in ENDS:
+        elif role in ENDS and (role != "text" or cell.source.lstrip().startswith("#")):
             waits_for = ""
-        elif waits_for and (role == "because" or (has_reason and cell.cell_type == "code")):
+        elif waits_for and (role == "because" or (has_reason and role != "notes")):
             cell.metadata.cell_after, has_reason = waits_for, True
         elif waits_for and cell.cell_type == "code":
             cell.metadata.outputs_after = waits_for

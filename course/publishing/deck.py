@@ -7,13 +7,13 @@ from pathlib import Path
 from jinja2 import Template
 from nbformat import NotebookNode
 
-from course.publishing import assets, durations
+from course.publishing import assets
 from course.publishing.cell_renderer import TAG, CellRenderer
 from course.publishing.lesson_slides import lesson_slides
 from course.publishing.notebook_file import NoSlides, title_of
 from course.publishing.plain_slides import plain_slides
 from course.publishing.prepare import prepared
-from course.publishing.slides import Round, Slide
+from course.publishing.slides import AGAIN, Round, Slide
 from course.publishing.stretches import Stretch, cut_to
 
 TEMPLATES = Path(__file__).parent / "templates" / "deck"
@@ -29,7 +29,7 @@ def deck(
     parts are shown. Raises NoSlides where nothing is left to show.
     """
     title, slides = slides_in(notebook, folder, trust=trust)
-    minutes = durations.of_lesson(notebook.cells[0])
+    minutes = 0  # what the slides reckon with
     if stretch:
         slides, minutes = cut_to(slides, stretch), stretch.minutes
     return html_of(title, slides, minutes, "live" if live else "deck", trust)
@@ -49,6 +49,7 @@ def slides_in(notebook: NotebookNode, folder: Path, *, trust=False) -> tuple[str
 
 def html_of(title: str, slides: list[Slide], minutes: int, kind="deck", trust=False) -> str:
     shown = {"slides": slides, "asked": asked(slides), "minutes": minutes, "title": title}
+    shown["again"] = AGAIN
     carried = {"styles": assets.styles(kind), "scripts": assets.scripts(kind)}
     return template().render(policy=assets.policy(kind, trust), **shown, **carried)
 

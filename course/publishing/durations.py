@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from nbformat import NotebookNode
 
-SAID = re.compile(r"\bAbout (\d+) minutes\b")  # at the end of a title's cell
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_ROUND = 200, 20, 60
-
-
-def of_lesson(title: NotebookNode) -> int:
-    """Return the minutes of a whole lesson, as its first cell says them; 0 where it says none."""
-    minutes = SAID.search(title.source)
-    return int(minutes[1]) if minutes else 0
 
 
 def of_words(cells: list[NotebookNode]) -> int:

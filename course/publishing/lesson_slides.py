@@ -14,7 +14,17 @@ from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
 from course.publishing.cell_roles import ENDS
 from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
-from course.publishing.slides import Flow, Lab, Opening, Recap, Result, Round, Slide, Table
+from course.publishing.slides import (
+    AGAIN,
+    Flow,
+    Lab,
+    Opening,
+    Recap,
+    Result,
+    Round,
+    Slide,
+    Table,
+)
 from helpers.exercises.exercise import Exercise, find
 from helpers.predicting.kinds import lines_of, names
 from helpers.predicting.program_outcomes import cured
@@ -29,9 +39,13 @@ UNSEEN = ("setup", "try", "guess", "stub", "notes")  # nothing of these is shown
 EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
 BELOW = re.compile(r" ?Below: (?:all )?your predictions\.")  # `progress()` shows them, on no slide
 WIDEST, LONGEST = 72, 190  # letters of a symptom on a slide, and of a warning
+LEAD = 220  # letters: three lines of what is told before code runs, a longer text is said
+SHOW = "<p>Give them time to look.</p>"
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
 CASE = "**The case.**"  # the last exercise repairs it
 EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re.S)
+AFTER = ("return", "exercise", "recap")  # the numbered parts
+PARTS = {"title": "opening", "case": "case", "return": AGAIN, "lab": "lab"}
 HEAD = ("", "How long", "How it begins")  # of the table of exercises
 CHECKED = re.compile(r"""\bcheck\(["'](\d\d\.\d+)["']""")
 SHOWN = re.compile(r"^\||^```|!\[|<img", re.M)  # in a text: what one has to see
@@ -47,7 +61,8 @@ def role(cell: NotebookNode) -> str:
 def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
     made: list[Slide] = []
     title, case = "Slide", []
-    for group in grouped(cells):
+    groups = grouped(cells)
+    for group, part in zip(groups, parts(groups), strict=True):
         if made and is_said(group):
             *notes_before, last = made[-1].notes
             made[-1] = replace(made[-1], notes=(*notes_before, last + renderer.texts(group)))
@@ -57,19 +72,57 @@ def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
             title = new[-1].title
         if role(group[0]) == "case":
             case = with_role(group, "run")
-        made += new
+        made += [replace(slide, part=part) for slide in new]
     return made
 
 
 def grouped(cells: Cells) -> list[Cells]:
-    """Return the cells of each round, lab, text, exercise and so on."""
+    """Return the cells of each round, lab, text, exercise and so on; notes with what they are on."""
     groups: list[Cells] = []
+    about: Cells = []  # the round whose notes are still to come
     for cell in cells:
         goes_on = groups and all(map(is_exercise, (groups[-1][0], cell)))
         if not groups or (role(cell) in ENDS and not goes_on):
             groups.append([])
-        groups[-1].append(cell)
+            if role(cell) in ("question", "lab"):
+                about = groups[-1]
+            elif role(cell) != "text" or split_heading(cell)[0]:
+                about = []
+        if role(cell) == "notes" and about:
+            about.append(cell)
+            about = []
+        else:
+            groups[-1].append(cell)
     return groups
+
+
+def parts(groups: list[Cells]) -> list[str]:
+    """Return the part of each group: a `## ` heading between the case and its return begins one."""
+    heads = [group[0] for group in groups]
+    cases, number, place = list(map(role, heads)).count("case"), 0, ""
+    made: list[str] = []
+    for first in heads:
+        cases -= role(first) == "case"
+        place = role(first) if role(first) in AFTER else place
+        part = "opening" if cases else named_part(first, place)
+        if not part and role(first) in ("question", "text"):
+            level = first.source.partition(" ")[0]
+            number += level == "##" and not place
+            part = "" if place else str(number or "")
+            if made and not level.startswith("##"):
+                part = made[-1]
+        made.append(part)
+    return made
+
+
+def named_part(first: NotebookNode, place: str) -> str:
+    """Return the name of a part that its first cell gives it, for it has no number; "" for none."""
+    is_quiz = first.metadata.course.get("id", "").startswith("quiz.")
+    if is_quiz or (role(first) == "lab" and place == "recap"):
+        return "quiz"
+    if role(first) == "exercise" and CASE in first.source:
+        return "case"
+    return PARTS.get(role(first), "")
 
 
 def repaired(group: Cells) -> Exercise | None:
@@ -95,7 +148,7 @@ def slides_of(group: Cells, renderer: CellRenderer, title: str, case: Cells) -> 
     if is_exercise(group[0]):
         return [exercises(group, renderer, title)]
     makers = {"title": opening, "case": case_slides, "question": round_slides}
-    makers |= {"lab": lab_slides, "recap": recap_slides}
+    makers |= {"lab": lab_slides, "return": return_slides, "recap": recap_slides}
     make = makers.get(role(group[0]))
     if not make:
         return text_slides(group, renderer, title)
@@ -462,12 +515,42 @@ def table_slide(table: str, renderer: CellRenderer, title: str, name: str, spoke
 
 
 def text_slides(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
-    """Return the slide of a text, or of an exercise; what runs after a table has one of its own."""
-    runs = with_role(group, "run") if TABLE.search(group[0].source) else []
-    made = flow([cell for cell in group if cell not in runs], renderer, title)
-    if not made.parts:
-        return []
-    return [made, *(run_slide(cell, renderer, made.title, "", made.notes[0]) for cell in runs)]
+    """Return the slides of a text: one of what has to be seen of it, one for each cell that runs."""
+    heading, words = split_heading(group[0])
+    if heading:
+        title = renderer.line(heading)
+    runs, own = with_role(group, "run"), group[0].metadata.course.get("slide", {})
+    if not runs or ("lead" not in own and SHOWN.search(words)):
+        made = flow([cell for cell in group if cell not in runs], renderer, title)
+        if not made.parts:
+            return []
+        return [made, *shown_slides(runs, renderer, title, "", made.notes[0])]
+    lead, spoken = own.get("lead", words.strip()), renderer.texts(with_role(group, "notes"))
+    if "lead" in own or len(lead) > LEAD:
+        lead, spoken = own.get("lead", ""), renderer.text(words) + spoken
+    return shown_slides(runs, renderer, title, renderer.line(lead), spoken)
+
+
+def shown_slides(
+    runs: Cells, renderer: CellRenderer, title: str, lead: str, spoken: str
+) -> list[Slide]:
+    """Return a slide for each cell that shows something: its code, then what came; `lead` is the first's."""
+    made: list[Slide] = []
+    for cell in runs:
+        shown = run_slide(cell, renderer, title, "" if made else lead, spoken)
+        made.append(replace(shown, notes=(EXPECTED + spoken, spoken or SHOW)))
+    return made
+
+
+def return_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
+    """Return the slides on which the case is understood and mended, as those of a text."""
+    made = text_slides(group, renderer, "")
+    own = group[0].metadata.course.get("slide", {})
+    if made and isinstance(made[-1], Round) and "takeaway" in own:
+        last = made[-1]
+        takeaway = renderer.line(own["takeaway"])
+        made[-1] = replace(last, takeaway=takeaway, notes=(*last.notes, last.notes[-1]))
+    return made
 
 
 def flow(group: Cells, renderer: CellRenderer, title: str) -> Flow:
@@ -476,11 +559,14 @@ def flow(group: Cells, renderer: CellRenderer, title: str) -> Flow:
     heading, rest = split_heading(group[0])
     if heading:
         title = renderer.line(heading)
-    parts = []
+    own = group[0].metadata.course.get("slide", {})
+    parts, spoken = [], ""
+    if "lead" in own:
+        rest, spoken = own["lead"], renderer.text(rest)
     for cell in shown:
         source = rest if cell is group[0] else cell.source
         parts.append((renderer.cell(cell, BELOW.sub("", source)), 0, cell.id))
-    spoken = renderer.texts(with_role(group, "notes")) + "".join(map(notes.solved, shown))
+    spoken += renderer.texts(with_role(group, "notes")) + "".join(map(notes.solved, shown))
     seconds = 0 if role(group[0]) == "exercise" else durations.of_words(shown)
     spoken = spoken or "<p>Let them read.</p>"
     return Flow(title, group[0].id, (spoken,), seconds=seconds, parts=tuple(parts))

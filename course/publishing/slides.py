@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from autograd_graphs.data import Graph
 from course.publishing.walks import Turn, table
 
+AGAIN = "case again"  # the part in which the case is understood and mended
+
 
 @dataclass(frozen=True)
 class Slide:
     """One slide. All texts are HTML, made safe; `title` and `crumb` are each one line.
 
     `notes` has an entry for each step, and a slide has as many steps as it has notes. `cell` is the
-    id of the cell that it was made from, `seconds` is what it takes.
+    id of the cell that it was made from, `seconds` is what it takes; `part` is "opening", "case",
+    "case again", "lab", "quiz", a number, or "" for the rest of a lesson.
     """
 
     title: str
@@ -21,6 +24,7 @@ class Slide:
     notes: tuple[str, ...]
     crumb: str = ""
     seconds: int = 0
+    part: str = ""
     kind = ""
 
     @property
@@ -66,7 +70,7 @@ class Round(Slide):
     """A question, what ran, the takeaway: three steps, two where there is no takeaway.
 
     `run` is the id of its code's cell. `options` are (letter, words); `right` is a letter, or "".
-    What only goes on from a question is none. `drawing` is an SVG that covers the last step. Its
+    What only shows something is no question. `drawing` is an SVG that covers the last step. Its
     result takes the place of its code where it `swaps`.
     """
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from course.publishing.slides import Flow, Lab, Opening, Round, Slide, Table
+from course.publishing.slides import Flow, Round, Slide
 
-IDEA = re.compile(r"(\d) · ")
-QUIZ = ("A flag", "Then and now")  # its first slide in lesson 00, and that of lesson 11
-LETTERS = ("", *"abcdefgh")  # none before the first question of an idea
+LETTERS = ("", *"abcdefgh")  # none before the first question of a part
 
 
 @dataclass(frozen=True)
 class Stretch:
     """What is shown of one lesson in one go: its parts, its minutes, and where the slides lead then.
 
-    A part is "case", "1" for all of idea 1, "1a" for its first question, "lab" or "quiz".
+    A part is "case", "1" for all of part 1, "1a" for its first question, "lab" or "quiz".
     """
 
     parts: tuple[str, ...]
@@ -27,36 +25,14 @@ class Stretch:
 
 
 def parts_of(slides: Iterable[Slide]) -> list[str]:
-    """Return the part of each slide; what goes on from a question belongs to it. "" is the rest."""
+    """Return the part of each slide, with a letter from its first question on; "" is the rest."""
     parts: list[str] = []
-    part, count, title = "", 0, ""
+    counts: Counter[str] = Counter()
     for slide in slides:
-        new = part_of(slide, part, title)
-        if new != part or (IDEA.match(slide.title) and slide.title != title):
-            part, count = new, 0
-        if isinstance(slide, Round) and slide.is_question and part.isdigit():
-            count += 1
-        parts.append(part + LETTERS[count])
-        title = slide.title
+        if isinstance(slide, Round) and slide.is_question and slide.part.isdigit():
+            counts[slide.part] += 1
+        parts.append(slide.part + LETTERS[counts[slide.part]])
     return parts
-
-
-def part_of(slide: Slide, before: str, title: str) -> str:
-    """Return the part that a slide begins, or the one `before` it that it goes on with."""
-    idea = IDEA.match(slide.title)
-    if isinstance(slide, Opening):
-        return "opening"
-    if slide.title.startswith(QUIZ):
-        return "quiz"
-    if isinstance(slide, Lab):
-        return "lab"
-    if slide.title.startswith("The case") or before == "opening":
-        return "case"
-    if idea:
-        return idea[1]
-    if isinstance(slide, Flow | Table) and slide.title != title:
-        return ""
-    return before
 
 
 def is_in(part: str, wanted: Iterable[str]) -> bool:

@@ -11,8 +11,9 @@ from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.plain_values import NotRead, describe, plain
 from autograd_graphs.text import fold
 from helpers.exercises.exercise import Exercise, find, nearest
+from helpers.lessons import is_gone
 from helpers.pace import answered_today, comes_back, reviewed
-from helpers.progress_file import EXERCISES, NotKept, change, count
+from helpers.progress_file import EXERCISES, NotKept, change, count, kept
 
 MISSING = object()
 VARIANTS: dict[str, Exercise] = {}  # what is judged in place of the exercise of the lesson
@@ -36,8 +37,10 @@ def asked(exercise: object) -> Exercise | None:
 
 
 def no_such(exercise: object, caller: str) -> Card:
-    """Say which ids there are."""
+    """Say that this one went, or which ids there are."""
     name = _name(exercise)
+    if is_gone(name):
+        return earlier(name)
     near = nearest(name)
     call = f'{caller}("{near[0]}")'
     if caller == "check":
@@ -47,6 +50,15 @@ def no_such(exercise: object, caller: str) -> Card:
     if name:
         text = f'There is no exercise "{name}". The nearest are {", ".join(near)}: {call}.'
     return unclear(text, _REFUSED.get(caller, ""))
+
+
+def earlier(name: str) -> Card:
+    """Answer a call about a question or an exercise of an earlier edition: nothing is to be done."""
+    told = "is from an earlier edition, and is no longer asked."
+    if any(name in records for records in kept().values()):
+        told = "is from an earlier edition. Your answer is kept."
+    text = fold(f"{name} {told}")
+    return Card("partly", "Earlier edition", name, f"This one {told}", text, True)
 
 
 def unclear(text: str, word: str = "Not checked") -> Card:

@@ -1,8 +1,14 @@
 """Hold `check`, `hint` and `solution`: what a student calls about an exercise. They never raise."""
 
+import sys
+from dataclasses import replace
+from types import FrameType
+
 from autograd_graphs.answer_card import Card, say, show, strip_marks
 from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
+from helpers.engine.cells import Cell, running
+from helpers.engine.keeping import earlier, keep
 from helpers.exercises.asking import (
     MISSING,
     VARIANTS,
@@ -43,15 +49,16 @@ def check(
     """Show whether `answer` is right for the exercise with this id, and if not, what may lie
     behind it.
 
-    Takes an id such as "02.1" and what the exercise asks for, in any reasonable form. A function is
+    Takes an id such as "02.1" and what the exercise asks for, in any reasonable form. Of a stage of
+    your engine it reads the cell in which it stands. A function is
     run on inputs of the exercise's own; what it prints stands above the answer, of the run that is
     spoken of. With `reveal=True` a wrong answer is told what was expected; for an exercise in
     letters only after three wrong ones. Never raises; an interrupt passes.
     """
-    show(made(_checked, exercise, answer, more, reveal is True))
+    show(made(_checked, exercise, answer, more, reveal is True, sys._getframe(1)))
 
 
-def _checked(exercise: object, answer: object, more: tuple, reveal: bool) -> Card:
+def _checked(exercise: object, answer: object, more: tuple, reveal: bool, frame: FrameType) -> Card:
     if more:
         return unclear("check takes one answer after the id: put several values in one list.")
     task = asked(exercise)
@@ -60,7 +67,12 @@ def _checked(exercise: object, answer: object, more: tuple, reveal: bool) -> Car
     if answer is MISSING:
         call = f'check("{task.id}", answer)'
         return unclear(f"{task.id}: no answer was given. Pass it after the id: {call}.")
+    if task.stage:
+        source = answer if isinstance(answer, str) else running(frame)
+        answer = Cell(task.stage, source, earlier(task.stage)[0])
     verdict = judge(task, answer, reveal)
+    if task.stage and verdict.kind == "right":
+        verdict = replace(verdict, text=f"{verdict.text} {keep(answer)}")
     noted = _note(task.id, verdict)
     return _card(task, verdict, [*_more(task, verdict, reveal), *noted])
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.guard import Failed, guarded, limited
 from helpers.exercises.functions import Case
 from helpers.exercises.mutants import SAID, mutants
-from helpers.exercises.programs import limited, names_of
+from helpers.exercises.programs import names_of
 from helpers.exercises.reading import Reader, same
 from helpers.exercises.reference import Reference, purposes_of, read
 

@@ -1,9 +1,7 @@
 """Run the programs of exercises, with torch as it was before any student's code ran."""
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from types import CodeType, FrameType, ModuleType
+from collections.abc import Mapping
+from types import CodeType, ModuleType
 
 import torch
 
@@ -54,24 +52,3 @@ def slope(expression: str, data: Mapping[str, object], by: str) -> float:
     leaf = _TORCH.tensor(data[by], requires_grad=True)
     outcome = eval(expression, dict(data) | {by: leaf})
     return _GRAD(outcome, leaf)[0].item()
-
-
-@contextmanager
-def limited(most: int, within: str = "") -> Iterator[None]:
-    """Stop what runs more than so many lines: of this file, or of any."""
-    left = [most]
-
-    def trace(frame: FrameType, event: str, argument: object) -> Callable | None:
-        if within and frame.f_code.co_filename != within:
-            return None
-        left[0] -= event == "line"
-        if left[0] < 0:
-            raise RuntimeError(f"stopped after {most:,} lines: it does not end.")
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        yield
-    finally:
-        sys.settrace(before)

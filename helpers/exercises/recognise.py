@@ -4,7 +4,7 @@ Each function here returns a predicate of two readings, what was seen of an answ
 tuples of outcomes, one a case. An outcome with named parts is a tuple of these.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 from autograd_graphs.guard import Failed
@@ -76,6 +76,22 @@ def first_wrong(number: int) -> When:
     def matches(seen: tuple, right: tuple) -> bool:
         wrong = [at for at, case in enumerate(seen) if not same(case, right[at])]
         return wrong[0] == number and not isinstance(seen[number], Failed)
+
+    return matches
+
+
+def at(cases: Container[int], parts: Container[int], *came: object) -> When:
+    """Match where the first case that went wrong is one of these and did not raise, its first wrong
+    part is one of these, and what came there is one of these values, if any are given.
+    """
+
+    def matches(seen: tuple, right: tuple) -> bool:
+        number = next(k for k, case in enumerate(seen) if not same(case, right[k]))
+        if number not in cases or isinstance(seen[number], Failed):
+            return False
+        pairs = zip(seen[number], right[number], strict=True)
+        wrong = next(k for k, pair in enumerate(pairs) if not same(*pair))
+        return wrong in parts and (not came or any(same(seen[number][wrong], one) for one in came))
 
     return matches
 

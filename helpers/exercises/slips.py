@@ -8,6 +8,7 @@ import torch
 
 from autograd_graphs.data import counted
 from autograd_graphs.guard import Failed
+from helpers.engine.cells import Cell
 from helpers.exercises.functions import Run
 
 METHOD = (BuiltinFunctionType, MethodType)
@@ -80,6 +81,11 @@ def _of_an_error(answer: object, runs: list[Run]) -> str:
     """Name the slip where a run never came to torch: an unknown name, other arguments."""
     errors = [run.returned for run in runs if isinstance(run.returned, Failed)]
     unknown = [error.text for error in errors if error.kind in ("NameError", "UnboundLocalError")]
+    if unknown and isinstance(answer, Cell):
+        return (
+            f"Your cell uses a name that does not exist: {unknown[0]}. I try what is defined in this cell,"
+            " on top of what `my_engine` brings, so a helper of yours belongs in here, too."
+        )
     if unknown:
         return (
             f"Your function uses a name that does not exist: {unknown[0]}. It knows its arguments, what"

@@ -23,7 +23,7 @@ from helpers.exercises.exercise import Exercise, find
 from helpers.lessons import exercise_text
 
 MOST_SEEDS = 10_000
-_STAYS = "The task is the one in the lesson. From now on `check` tries your function on other hidden cases."
+_STAYS = "The task is the one in the lesson. From now on `check` tries what you write on other hidden cases."
 
 
 def again(exercise: object = MISSING, *, seed: object = None, original: object = False) -> None:
@@ -68,7 +68,8 @@ def _card(variant: Exercise, seed: int) -> Card:
     """Set a variant out: what is asked, how to answer and to get it once more, and the program."""
     name, task = variant.id, variant.asked or _STAYS
     repeat = f'again("{name}", seed={seed})'
-    lines = [task, f'Answer with check("{name}", answer). {repeat} asks this one again.']
+    answer = "Value" if variant.stage else "answer"
+    lines = [task, f'Answer with check("{name}", {answer}). {repeat} asks this one again.']
     text = fold(f"{name}, once more: {task}") + "\n"
     if variant.program:
         text += f"\n{indent(variant.program, '    ')}\n"

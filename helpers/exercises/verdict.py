@@ -7,6 +7,7 @@ from autograd_graphs.data import counted
 from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.plain_values import NotRead, describe, plain, show
 from autograd_graphs.text import shortened
+from helpers.engine.cells import Cell
 from helpers.exercises import mistakes, slips
 from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import Ours, Run, is_stub, listening
@@ -59,6 +60,10 @@ def judge(exercise: Exercise, answer: object, reveal: bool = False) -> Verdict:
     The truth is computed before the student's code runs, which itself runs only inside `guarded`.
     """
     reader = exercise.reader
+    if exercise.stage and isinstance(answer, str):
+        answer = Cell(exercise.stage, answer)
+    if isinstance(answer, Cell) and (answer.dots or answer.missing):
+        return _unfinished(answer)
     if is_stub(answer):
         return Verdict(
             "stub", f"not answered yet. Replace the dots by {reader.wants} and run again."
@@ -74,6 +79,17 @@ def judge(exercise: Exercise, answer: object, reveal: bool = False) -> Verdict:
     if reading is not _UNREAD and same(reading, truth):
         return Verdict("right", exercise.right, _printed(trial), seen=reading)
     return _wrong(trial, trouble)
+
+
+def _unfinished(cell: Cell) -> Verdict:
+    """Say what a cell still has to define."""
+    if cell.dots:
+        return Verdict("stub", f"not answered yet. There are still dots in {', '.join(cell.dots)}.")
+    text = (
+        f"This cell doesn't define {', '.join(cell.missing)}. I read the cell in which `check` stands and"
+        " keep what it defines, so all of the stage belongs there."
+    )
+    return Verdict("unknown", text, more="unread")
 
 
 def judge_reading(exercise: Exercise, reading: object) -> Verdict:
@@ -95,7 +111,8 @@ def judge_reading(exercise: Exercise, reading: object) -> Verdict:
     wrong = len(truth)
     if _has_each_case(trial):
         wrong = len(guarded(_wrong_cases, trial))
-    text = f"I ran your function on {counted(len(truth), 'case')}. {wrong} went wrong."
+    what = "engine" if exercise.stage else "function"
+    text = f"I ran your {what} on {counted(len(truth), 'case')}. {wrong} went wrong."
     return Verdict("unknown", text, seen=reading)
 
 
@@ -235,7 +252,8 @@ def _of_cases(trial: _Trial) -> tuple[str, str]:
         how = f"{len(wrong)} went wrong"
         if len(wrong) < count:
             more = "partly"
-    ran = f"I ran {describe(trial.answer)} on {counted(count, 'case')}."
+    what = "your engine" if trial.exercise.stage else describe(trial.answer)
+    ran = f"I ran {what} on {counted(count, 'case')}."
     return _set_out(trial, f"{ran} {how}. Case {wrong[0] + 1}:"), more
 
 

@@ -4,6 +4,14 @@ model says of them.
 
 from helpers.moons.pictures import moons_pair, moons_picture, moons_strip
 from helpers.moons.points import moons
-from helpers.moons.training import classifier, learn
+from helpers.moons.training import classifier, learn, pretrained
 
-__all__ = ["classifier", "learn", "moons", "moons_pair", "moons_picture", "moons_strip"]
+__all__ = [
+    "classifier",
+    "learn",
+    "moons",
+    "moons_pair",
+    "moons_picture",
+    "moons_strip",
+    "pretrained",
+]

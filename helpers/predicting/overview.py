@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from autograd_graphs.answer_card import say
 from autograd_graphs.data import counted
+from helpers.lessons import is_gone
 from helpers.predicting.due import due, sitting
 from helpers.predicting.handed_over import written
 from helpers.predicting.kinds import KEY, kind_of
@@ -128,12 +129,12 @@ def of_quiz(sections: dict[str, dict], when: str) -> tuple[bool, ...]:
 
 
 def number_of(name: str) -> str:
-    """Return the number of the lesson that a record belongs to, "" for the quiz."""
-    return name[:2] if name[:2].isdigit() else ""
+    """Return the number of the lesson that asks for a record; "" for the quiz, and what went."""
+    return name[:2] if name[:2].isdigit() and not is_gone(name) else ""
 
 
 def lesson(number: str, sections: dict[str, dict[str, dict]]) -> Lesson:
-    """Count what was kept of one lesson."""
+    """Count what was kept of one lesson, without what it asks no more."""
 
     def records_of(section: str) -> dict[str, dict]:
         records = sections[section].items()

@@ -9,7 +9,7 @@ from autograd_graphs.answer_card import marked
 from autograd_graphs.drawing.palette import DARK, LIGHT
 from autograd_graphs.drawing.svg import safe
 from helpers.exercises.exercise import exercises
-from helpers.lessons import Listing, arrows, is_in_lesson, listings
+from helpers.lessons import Listing, arrows, is_gone, is_in_lesson, listings
 from helpers.predicting.due import Due, due, is_wrong, was_helped
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.questions import Question, every
@@ -40,7 +40,7 @@ def page(sections: dict[str, dict[str, dict]], summary: Iterable[str], again: li
     rows = [row(listing, sections, today) for listing in listings().values()]
     begun = set()
     for section in sections.values():
-        begun.update(name[:2] for name in section)
+        begun.update(name[:2] for name in section if not is_gone(name))
     lanes_cell = f'<td class="progress-lanes" rowspan="{len(rows)}">{lanes_svg(begun)}</td>'
     rows[0] = rows[0].replace("<tr>", f"<tr>{lanes_cell}", 1)
     sentences = "".join(f"<p>{marked(text)}</p>" for text in summary if text)

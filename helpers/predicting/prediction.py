@@ -16,6 +16,8 @@ from autograd_graphs import playing
 from autograd_graphs.answer_card import Card, show
 from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold
+from helpers.exercises.asking import earlier
+from helpers.lessons import is_gone
 from helpers.pace import answered_today
 from helpers.predicting import ran
 from helpers.predicting.graph_cards import same_graph
@@ -194,7 +196,7 @@ def ask(call: str, name: object, guess: object) -> Prediction | None:
     """Ask a question for one of the five calls; say so where it cannot be asked like that."""
     asked = question(name)
     if asked is None:
-        unclear(f"There is no question {describe(name)}. {nearest(name)}")
+        no_question(name, f"There is no question {describe(name)}. {nearest(name)}")
         return None
     if call_of(asked) != call:
         unclear(f'{asked.id} needs another call: {call_of(asked)}("{asked.id}")')
@@ -225,6 +227,14 @@ def drafted(given: object) -> dict[str, Any]:
     if not isinstance(given, dict) or not isinstance(given.get("given"), str):
         return NO_DRAFT
     return {"given": given["given"][:LONGEST_DRAFT], "sure": given.get("sure") is True}
+
+
+def no_question(name: object, text: str) -> None:
+    """Show that a question went, or else this text."""
+    if isinstance(name, str) and is_gone(name):
+        show(earlier(name))
+    else:
+        unclear(text)
 
 
 def unclear(text: str) -> None:

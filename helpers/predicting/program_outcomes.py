@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.guard import limited
 from autograd_graphs.text import in_one_line
-from helpers.exercises.programs import limited
 
 NAME = "program"  # the file name of such a program in a traceback
 MOST = 10_000  # lines that may run: more of them never end

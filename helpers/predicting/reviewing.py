@@ -17,7 +17,7 @@ from helpers.lessons import listings, question_text
 from helpers.predicting.again import Recall
 from helpers.predicting.due import Due, due, sitting, waiting
 from helpers.predicting.kinds import kind_of, lines_of
-from helpers.predicting.prediction import unclear
+from helpers.predicting.prediction import no_question, unclear
 from helpers.predicting.questions import Question, question
 from helpers.progress_file import EXERCISES, kept, trouble
 
@@ -51,7 +51,8 @@ def answer_one(name: object, answer: object) -> None:
     """Take an answer without buttons."""
     asked = question(name)
     if asked is None or not asked.right:
-        unclear(f"There is no question {describe(name)} to review. review() asks what is due.")
+        text = f"There is no question {describe(name)} to review. review() asks what is due."
+        no_question(name, text)
         return
     kind = kind_of(asked)
     if answer is not None and not kind.read(asked, answer):

@@ -2,7 +2,7 @@
 
 from autograd_graphs.plain_values import describe
 from helpers.predicting.kinds import kind_of
-from helpers.predicting.prediction import nearest, unclear
+from helpers.predicting.prediction import nearest, no_question
 from helpers.predicting.program_outcomes import cured, in_this_order, outcome
 from helpers.predicting.questions import Question, question
 from helpers.progress_file import PREDICTIONS, kept
@@ -48,6 +48,6 @@ def asked_as(name: str, kind: str) -> Question | None:
     """Return the question of this name and kind; say so where there is none."""
     asked = question(name)
     if asked is None or asked.kind != kind:
-        unclear(f"There is no `{kind}` with the id {describe(name)}. {nearest(name)}")
+        no_question(name, f"There is no `{kind}` with the id {describe(name)}. {nearest(name)}")
         return None
     return asked

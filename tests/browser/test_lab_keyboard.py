@@ -181,7 +181,7 @@ def test_what_a_cell_has_just_made_comes_into_view_whole(kind, call, notebook, l
 def test_a_sent_answer_leads_to_its_run_and_a_click_shows_all_of_the_player(notebook, lab):
     below = nbformat.v4.new_markdown_cell("\n\n".join(["below"] * 30))
     e = "a, b, c = (torch.tensor(n, requires_grad=True) for n in (2.0, 3.0, 4.0)); e = (a * b + c) ** 2"
-    code = [f"{SETUP}\n{e}", 'predict("00.q10")', "step_through(e)"]
+    code = [f"{SETUP}\n{e}", 'predict("00.q12")', "step_through(e)"]
     cells = [*map(nbformat.v4.new_code_cell, code), below]
     lab.store(
         "sent.ipynb", nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})

@@ -1,21 +1,21 @@
-"""Exercises of lesson 00, start here: a gradient by hand, reading and drawing a picture, finding the line
-at which a graph breaks off, a function that finds it, repairing a program that does not learn.
+"""Exercises of lesson 00, start here: a program in which the wrong tensor asks, slopes by nudging, a gradient
+by hand, reading and drawing a picture, finding the line that cuts a graph.
 """
 
+from collections.abc import Callable
 from functools import partial
 from random import Random
 
 from autograd_graphs.looking.snapshot import snapshot
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
-from helpers.exercises.functions import function, made_by
+from helpers.exercises.functions import Case, function, made_by
 from helpers.exercises.lessons.operations import LEAF, SAVED, operations
 from helpers.exercises.programs import names_of
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import numbers
 from helpers.exercises.recognise import fails
-from helpers.exercises.watched_inputs import afterwards, noted, readable
-from helpers.moons import moons
+from helpers.exercises.watched_inputs import readable
 
 _PROGRAM = """
 u = torch.tensor({u}, requires_grad=True)
@@ -42,7 +42,7 @@ def _other_leaves(random: Random) -> Data:
 BY_HAND = Exercise(
     id="00.1",
     right="Two arrows end at `u`, and what arrives along them is added.",
-    asked="Go back from `f` with pen and paper. What is the gradient of `f` by `u`? Give a number.",
+    asked="Be `backward()` on paper. What is the gradient of `f` with respect to `u`? Give a number.",
     principle="the gradient of `f` with respect to a leaf is the sum of all that arrives along its arrows.",
     quantities=Quantities(
         program=_PROGRAM.format_map,
@@ -55,7 +55,7 @@ BY_HAND = Exercise(
                 {
                     "what arrives through the product `{product}` alone": "slope(product, 'u')",
                     "what arrives through the addition of `{addend}` alone": "slope(addend, 'u')",
-                    "the value of `f`, and not how much it changes with `u`": "value(f)",
+                    "the value of `f`, not how far it moves with `u`": "value(f)",
                     "the value of `{product}`, and a product hands back the other"
                     " factor": "value(product)",
                     "the gradient of `f` with respect to `v`": "slope(f, 'v')",
@@ -65,8 +65,8 @@ BY_HAND = Exercise(
     ),
     hints=(
         "Make u and v, compute f, and draw it with show(f). How many arrows end at u?",
-        "Go back from `f` with a 1. The addition hands it to both sides, and the product multiplies"
-        " it by the other factor. Add what arrives at `u`.",
+        "Enter at `f` with a 1. The addition hands it to both sides, and the product multiplies"
+        " it by the other factor. Add up what arrives at `u`.",
     ),
 )
 
@@ -108,35 +108,35 @@ def _known_circles(there: frozenset) -> dict[str, object]:
         "You counted the addition. Look at its card: is there a circle?": lambda read, _: (
             "add" in read
         ),
-        "You counted a leaf. A blue pill receives a gradient, and saves nothing.": lambda read, _: (
+        "You counted a leaf. A blue pill receives a gradient and photographs nothing.": lambda read, _: (
             LEAF in read
         ),
-        "You named what was saved. Name the operations that saved it: the bold words on their"
-        " cards.": lambda read, _: SAVED in read,
+        "You named what is on the photograph. Name the operation that took it: the name in bold on"
+        " its card.": lambda read, _: SAVED in read,
         "You named something that is not an operation of `h`. Draw `h` itself, and read the cards"
         " of that picture.": lambda read, _: bool(read - there),
-        "You found an operation that saved its inputs. An operation may also save its result.": (
+        "You found an operation that photographed its inputs. Some photograph their result.": (
             lambda read, right: read == {"mul"} and right - read <= _SAVES_RESULT and right > read
         ),
         "You found one card. Follow the arrows to the end: more than one card has a circle.": (
             lambda read, right: len(read) == 1 and read < right
         ),
-        "You name no operation. Look at the cards of h again: a line with a full circle is a saved"
-        " tensor.": set(),
+        "You name no operation. Look at the cards of h again: a line with a full circle is a"
+        " photograph.": set(),
     }
 
 
 CIRCLES = Exercise(
     id="00.2",
     reader=operations(),
-    right="An operation keeps the values that its slope is computed from. An addition needs none.",
-    asked="Draw `h`. Which of its operations saved a tensor? Give the bold words of their cards.",
+    right="An operation photographs what it needs on the way back: `exp` its own result, a product its factors, an addition nothing.",
+    asked="Draw `h`. Which of its operations took a photograph? Give the names in bold on their cards.",
     vary=_other_h,
     hints=(
-        "show(h) draws it. A saved tensor is a line with a full circle inside a card.",
-        'Take the bold word of each card that has such a line, such as "pow" in the picture of e.',
+        "show(h) draws it. A photograph is a line with a full circle on a card.",
+        'Take the name in bold from each card that has such a line, such as "pow" in the picture of e.',
     ),
-    principle="an operation saves a value if its slope is computed from that value.",
+    principle="an operation photographs a value if its slope is computed from that value.",
     **_circles("(x * y).exp() + z"),
 )
 
@@ -177,10 +177,10 @@ look at: x.grad
 
 LINE = Exercise(
     id="00.5",
-    right="What you compute from a plain number, or from a leaf that does not ask, has no path back.",
-    asked="In one line of this program, a path back to the leaf breaks off or is never begun. Which"
-    " line would you change? Give its number.",
-    principle="draw one result after another, and look for the first that lost a path.",
+    right="What you compute from a plain number, or from a leaf that doesn't ask, has no path back.",
+    asked="One line of this program is wrong: it cuts a path back to the leaf, or a path is never"
+    " started because of it. Which line would you change? Give its number.",
+    principle="draw one result after another, and look for the first that has lost a path.",
     hints=(
         "Run the lines one by one, and draw each result with `show`. Where is an arrow missing?",
         "`item()` and `tolist()` return plain Python numbers. And a leaf has to ask for its gradient.",
@@ -266,124 +266,130 @@ DRAWING = Exercise(
     id="00.6",
     reader=numbers("cards", "arrows", "at_x"),
     right="Each recorded use of a tensor is an arrow, and `x` counts as often as it is used.",
-    asked="Draw the picture of `f` on paper. How many cards of operations has it, how many arrows,"
-    " and how many of these end at `x`? Give a list `[cards, arrows, at_x]`.",
+    asked="Draw the picture of `f` on paper. How many cards are there, leaves not counted, how many"
+    " arrows, and how many of these end at `x`? Give a list `[cards, arrows, at_x]`.",
     principle="a line may hold several operations, and each of them has an arrow for each recorded use of a tensor.",
     vary=_other_drawing,
     hints=(
         "Take the lines one by one. Each sign, such as `*`, makes a card here, with one arrow for each side.",
-        "Make `x`, `y`, `p`, `q` and `f`, and let `show(f)` draw the picture. Count there.",
+        "Run the program, let `show(f)` draw the picture, and count there.",
     ),
     **_on_paper("x * y", "p * p", "p * q + x"),
 )
 
 
-_MODEL = "model = nn.Sequential(nn.Linear(2, {n}), nn.Tanh(), nn.Linear({n}, 1)){half}\nh = model[0](torch.ones(4, 2){half})"
-_TRACES = (
-    "w = torch.tensor({n}.0, requires_grad=True)\np = w * 2\nresults = dict(w=w, p=p, loss=p**2)",
-    "w = torch.tensor([{n}.0, 0.5], requires_grad=True)\nh = w.sum()\np = h.item()\nresults ="
-    " dict(w=w, h=h, p=p, loss=p**2)",
-    "x = torch.tensor({n}.0)\nresults = dict(x=x, y=x * 2, loss=x * 6)",
-    "u, v = torch.ones(2, {n}, requires_grad=True)\np = u.sum().tolist()\nresults = dict(p=p, loss=v.sum() * p)",
-    "w = torch.ones({n}, requires_grad=True)\nresults = dict(w=w, best=w.argmax(), rest=None)",
-    _MODEL.format(n="{n}", half="") + "\nresults = dict(h=h, out=model[1:](h), guesses=[0, 1])",
-    _MODEL.format(n="{n}", half=".half()") + "\nresults = dict(h=h, out=model[1:](h))",
-    "results = {{}}",
-)
+_TRIPS = "km = torch.tensor({km})\nfare = torch.tensor({fare})"
 
 
-def _traces(n: int) -> tuple:
-    return tuple(made_by(code.format(n=n), "results", then=noted) for code in _TRACES)
+def _trips(km: list[float], fare: list[float]) -> Case:
+    return made_by(_TRIPS.format(km=km, fare=fare), "km", "fare")
 
 
-LOST_AT = Exercise(
-    id="00.7",
+def _other_trips(random: Random) -> tuple[Case, ...]:
+    km = [float(one) for one in random.sample(range(1, 7), 4)]
+    per_km = random.choice((1.5, 2.25, 3.0))
+    return tuple(_trips(km, [per_km * one + extra for one in km]) for extra in (0.0, 1.0))
+
+
+TAXI = Exercise(
+    id="00.8",
     reader=function(
-        *_traces(3),
-        observe=lambda returned, results: [readable(returned), afterwards()],
-        promises=("the name that came back", "the tensors afterwards"),
+        _trips([1.0, 2.0, 3.0, 5.0], [3.0, 5.5, 8.0, 13.0]),
+        _trips([2.0, 4.0], [3.0, 6.0]),
+        observe=lambda returned, *_: readable(returned),
     ),
-    cases=lambda random: _traces(random.randint(4, 30)),
-    right="Keep it: it finds in a second the line that you would look for with `show`.",
+    cases=_other_trips,
+    right="What you want to learn is what has to ask, before anything is computed from it. The data needn't.",
     known={
-        "Not every result is a tensor. A number or a list has no attribute `requires_grad`, so ask"
-        " first whether it is a tensor.": fails("has no attribute"),
+        "Nothing asks for a gradient any more, so there is no graph again. Which number should the"
+        " program learn? That's the one that has to ask.": fails("does not require grad"),
+        "`per_km.grad` is None: no gradient came to `per_km`, because `per_km` never asked for one."
+        " It doesn't help that `km` asks, or the loss.": fails("NoneType"),
+        "`per_km` asks for a gradient now, so PyTorch protects it: without `torch.no_grad()` it"
+        " won't let you change a leaf in place. That line was"
+        " right.": fails("leaf Variable that requires grad"),
     },
     hints=(
-        "`torch.is_tensor(one) and one.requires_grad` is True for all results here that have a graph or begin one.",
-        "Go through all results from the front, and keep one name: that of the first without a"
-        " graph. When you meet one with a graph, forget that name.",
+        "Draw `loss` after the first step. Which leaf is at the end of the arrows, and which one should be there?",
+        "Take the flag away from `km`, and make `per_km` with `requires_grad=True`.",
     ),
     reference="""
-def lost_at(results):
-    lost = None
-    for name, result in results.items():
-        has_graph = torch.is_tensor(result) and result.requires_grad
-~       has_graph = torch.is_tensor(result) and result.grad_fn is not None  # You mistake a leaf that requires grad
-~           # for a lost result. Its `grad_fn` is None, yet a graph begins there: `requires_grad` is True.
-        if has_graph:
-            lost = None
-~           pass  # You return the first name that has no graph. But a later result may have one again, so start at
-~               # the last result and work back.
-        elif lost is None:
-~       else:  # You return the last name that has no graph. But the graph is lost at the first of those in a row,
-~           # so keep that name instead.
-            lost = name
-    return lost
-~   return next((name for name in reversed(results) if getattr(results[name], "requires_grad", False)), None)
-~       # You return the last name that has a graph. The graph is lost at the name after it.
-~   return next((name for name in reversed(results) if not getattr(results[name], "requires_grad", False)), None)
-~       # You return the last name that has no graph. If a later result has one again, nothing is lost. And if
-~       # several in a row have none, the graph is lost at the first of them.
-
-
-answer = lost_at
+def answer(km, fare):
+    per_km = torch.tensor(1.0, requires_grad=True)  # what you want to learn has to ask for a gradient
+    for step in range(100):
+        loss = ((per_km * km - fare) ** 2).mean()
+        loss.backward()
+        with torch.no_grad():
+            per_km -= 0.01 * per_km.grad
+~           per_km += 0.01 * per_km.grad  # You add the gradient, which makes the loss larger. Subtract it, as the program did.
+        per_km.grad = None
+~       pass  # Nothing empties `per_km.grad` now, so each step uses the gradients of all the steps so far (lesson 06).
+~           # Leave that line in.
+~       break  # You stop after the first step. Move the `return` out of the loop.
+    return per_km
+~   return loss  # You return the loss of the last step. What we want is the price.
 """,
-    principle="begin at the last result. As long as what you see has no graph, go back.",
+    principle="the number you want to learn is a leaf, and it asks for a gradient before anything is computed from it.",
 )
 
 
-CASE = Exercise(
-    id="00.4",
-    reader=function(moons, partial(moons, 30), observe=lambda returned, *_: readable(returned)),
-    right="`w` asks for a gradient before the first operation runs, so there is a graph to go back through.",
-    principle="`backward()` goes back through what was written down. If no leaf asks for a"
-    " gradient, nothing is.",
+def _slopes(returned: object, f: Callable, values: list[float]) -> list:
+    """Return the slopes to one decimal, since nudges may differ in size, and the values."""
+    read = readable(returned)
+    if isinstance(read, tuple):
+        read = tuple(round(one, 1) if isinstance(one, float) else one for one in read)
+    return [read, readable(values)]
+
+
+_NUDGED = (
+    "f = lambda a, b, c: (a * b + c) ** 2\nvalues = [{x}.0, 3.0, 4.0]",
+    "f = lambda a, b: a * b - b\nvalues = [5.0, {x}.0]",
+    "f = lambda a: a * a + {x} * a\nvalues = [-1.0]",
+    "f = lambda a, b: {x} * a\nvalues = [0.0, 2.0]",
+)
+
+
+def _nudged(x: int) -> tuple[Case, ...]:
+    return tuple(made_by(code.format(x=x), "f", "values") for code in _NUDGED)
+
+
+NUDGE = Exercise(
+    id="00.9",
+    reader=function(*_nudged(2), observe=_slopes, promises=("the slopes", "`values` afterwards")),
+    cases=lambda random: _nudged(random.randint(3, 9)),
+    right="Keep it. It needs a pass for each number, but you can trust it where you don't trust a gradient.",
     known={
-        "In some step the loss still has no graph. Which tensor should ask for a gradient? And does"
-        " it still ask in the second step?": fails("does not require grad"),
-        "`w.grad` is None: no gradient reached `w`. A flag on the loss comes too late, for the"
-        " operations before it have run, and nothing was written down.": fails("NoneType"),
-        "`w` asks for a gradient now, so PyTorch protects it: without `torch.no_grad()` it does not"
-        " let you change a leaf in place. That line was"
-        " right.": fails("leaf Variable that requires grad"),
-        "You return a single number. Return `w` itself, which has two.": lambda seen, _: all(
-            isinstance(number, float) for number in seen
+        "What came back is no list of numbers. Collect one slope for each of `values`, and return"
+        " the list.": lambda seen, _: any(
+            isinstance(case, tuple) and not isinstance(case[0], tuple) for case in seen
         ),
     },
     hints=(
-        "Draw `loss`: which leaf should be at its end, and is it there?",
-        "`torch.zeros` takes `requires_grad=True`.",
+        "Compute `start = f(*values)` once. Then make a copy of the list for each place, nudge that"
+        " place by 0.001, and call `f` with the copy.",
+        "A slope is `(f(*moved) - start) / 0.001`: how far `f` moved, measured in nudges.",
     ),
     reference="""
-def answer(points, moon):
-~   return torch.zeros(2, 1)  # Your `w` is still where it started. Each step has to move it against its gradient.
-    w = torch.zeros(2, 1, requires_grad=True)  # this tensor has to require grad before anything is computed from it
-    for step in range(100):
-        guess = torch.sigmoid(points @ w)
-        loss = ((guess - moon) ** 2).mean()
-        loss.backward()
-        with torch.no_grad():
-            w -= w.grad
-~           w += w.grad  # You add the gradient, which makes the loss larger. Subtract it, as the program did.
-        w.grad = None
-~       pass  # Nothing empties `w.grad` now, so each step uses the gradients of all the steps so far (lesson 06).
-~           # Leave that line in.
-~       break  # You return after the first step. Move the `return` out of the loop.
-    return w
+def nudge(f, values):
+    start = f(*values)
+    slopes = []
+    for i in range(len(values)):
+        moved = list(values)  # each nudge begins at the numbers that came in
+~       moved = values  # You nudge `values` itself, so the caller's list changes, and the earlier nudges stay in.
+~           # Make a copy in each round.
+        moved[i] += 0.001
+~       moved[i] += 1  # Your nudge is 1, and on the way the slope changes a lot. Take a thousandth.
+~       moved[i] *= 1.001  # You make each number a thousandth larger than it was. Then the nudges differ in size,
+~           # and 0 isn't nudged at all. Add the same 0.001 to each.
+        slopes.append((f(*moved) - start) / 0.001)  # how far `f` moves is measured in nudges
+~       slopes.append(f(*moved) / 0.001)  # You divide the value of `f`. Take how far it moved: its value minus that of the start.
+    return slopes
+
+
+answer = nudge
 """,
-    cases=lambda random: tuple(partial(moons, random.randint(10, 50) * 2) for _ in range(2)),
+    principle="change one number by a thousandth, leave the others, and divide how far `f` moved by that thousandth.",
 )
 
 
-EXERCISES = (BY_HAND, CIRCLES, LINE, DRAWING, LOST_AT, CASE)
+EXERCISES = (BY_HAND, CIRCLES, LINE, DRAWING, TAXI, NUDGE)

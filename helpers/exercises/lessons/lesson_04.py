@@ -11,16 +11,17 @@ from random import Random
 import torch
 from torch import nn
 
-from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.guard import Failed
+from helpers.engine.checks import GRAPH, cases
+from helpers.engine.programs import on_torch
+from helpers.engine.putting_together import yours
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
-from helpers.exercises.programs import limited
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import When, fails, first_wrong, wrong_in
+from helpers.exercises.recognise import When, at, fails
 from helpers.exercises.slips import parts
-from helpers.exercises.watched_inputs import afterwards, noted, readable
 from helpers.moons import moons
 
 
@@ -434,106 +435,51 @@ def answer(model, points, moon):
     cases=lambda random: tuple(partial(_start, seed) for seed in random.sample(range(3, 40), 2)),
 )
 
-_MLP = "model = nn.Sequential(nn.Linear(2, @), nn.Tanh(), nn.Linear(@, 2))\nx = torch.ones(3, 2)\n"
-_HEADS = (
-    'model = nn.ModuleDict({"trunk": nn.Linear(2, @), "left": nn.Linear(@, 1), "right": nn.Linear(@, 1)})\n'
-    "h = model.trunk(torch.ones(3, 2))\nloss = model.left(h).sum()"
-)
-_LOSSES = (
-    _MLP + "loss = model(x).sum()",
-    _MLP + "loss = model(x).argmax().float() + (model[2].weight ** 2).sum()",
-    _HEADS + "\n",
-    _MLP + "model[0].requires_grad_(False)\nloss = model[0](x).sum() + model[2].bias.sum()",
-    _MLP + "h = model[0](x).detach()\nloss = model[2](h).mean()",
-    _MLP.replace("@", "2") + "model[2].weight = model[0].weight\nloss = model[2](x * @).mean()",
-    _MLP + "loss = torch.tensor(model(x).sum().item())",
-    _MLP + "h = model(x).half().sum()\nfor _ in range(40): h = h + h / @\nloss = h",
-    "model = nn.Linear(2, @)\nh = model(torch.ones(1, 2)).sum()\nfor _ in range(3_000): h = h + 1\nloss = h",
-    _MLP + "loss = (model(x) * 0).sum()",  # a gradient of zeros is one, too
-)
-
-
-def _losses(width: int) -> tuple:
-    codes = [code.replace("@", str(width)) for code in _LOSSES]
-    return tuple(made_by(code, "model", "loss", then=noted) for code in codes)
-
-
-MOST_STEPS = 200_000  # lines that run; a walk over each node once takes a tenth of it
-
-
-def _counting(answer: Callable) -> Callable:
-    """Wrap a function: one that goes along each path, where paths meet again and again, is stopped."""
-
-    def run(model: nn.Module, loss: torch.Tensor) -> object:
-        with limited(MOST_STEPS):
-            return answer(model, loss)
-
-    return run
-
-
-def _out_of_reach(returned: object, model: nn.Module, loss: torch.Tensor) -> list:
-    names = readable(returned)
-    names = sorted(names, key=str) if isinstance(names, (tuple, frozenset)) else names
-    parameters = afterwards()
-    ended = guarded(loss.backward) if loss.requires_grad else None
-    return [
-        names,
-        parameters,
-        "raises" if isinstance(ended, Failed) else "runs, if there is a graph",
-    ]
-
-
-_REACH = """
-def unreached(model, loss):
-    reached, met, waiting = [], set(), [loss.grad_fn]
-    while waiting:
-        node = waiting.pop()
-        if node is None or node in met:
-            continue
-        met.add(node)
-        if hasattr(node, "variable"):
-            reached.append(id(node.variable))
-        waiting += [child for child, number in node.next_functions]
-    asking = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
-    return [name for name, one in asking if id(one) not in reached]
-
-
-answer = unreached
-"""
-
-REACH = Exercise(
-    id="04.8",
-    reader=function(
-        *_losses(3),
-        observe=_out_of_reach,
-        promises=("names that came back", "the parameters afterwards", "a backward afterwards"),
-        around=_counting,
-    ),
-    cases=lambda random: _losses(random.choice((2, 4, 5, 6))),
-    right="Keep it: call it once before you train, and it names every parameter that no path reaches.",
+RECORD = Exercise(
+    id="04.9",
+    stage="04",
+    reader=function(*cases("04"), promises=GRAPH),
+    truth=lambda: on_torch,
+    solution=yours("04"),
+    cases=lambda random: cases("04", random),
+    right="Your engine records. On every program I tried, its graph is the one that PyTorch builds.",
+    principle="an operation that runs leaves a node behind, and the node knows where gradients go next.",
     known={
-        "You ran a backward. It left gradients, or freed what the next one needs. Only look: walk"
-        " along `next_functions`.": wrong_in(1, 2),
-        "A frozen parameter does not ask for a gradient, so it is not missing one. Leave it"
-        " out.": first_wrong(3),
-        "On a chain of some thousand nodes a function that calls itself comes to Python's limit."
-        " Keep a list of the nodes that are still to visit.": fails("RecursionError"),
-        "An empty entry is None, and so is the `grad_fn` of a loss without a graph. Ask first"
-        " whether there is a node.": fails("'NoneType' object has no attribute"),
-        "You compared the values of two tensors. Two parameters may hold the same numbers, so"
-        " compare the objects: with `is`, or by"
-        " `id`.": fails("Boolean value of Tensor", "must match the size"),
-        "You went along each path, and in a large model these are more than you can count. Keep the"
-        " nodes that you have met, and enter each one once.": fails("it does not end"),
+        "The result doesn't know that it requires grad. If one of its inputs does, then so does the"
+        " result, and it needs a node.": at([0], [1]),
+        "Your sum photographs its inputs. But an addition passes a gradient on untouched, so it will"
+        " never have to look anything up. It keeps nothing.": at([0], [4]),
+        "A product has to photograph both factors, `a` first. On the way back, the slope with respect to"
+        " one factor is the other one.": at([1, 2], [4]),
+        "`x` is a single leaf, so it has a single AccumulateGrad, however often you use it. You made a new"
+        " one for each use. Keep the first in `value.grad_accumulator`.": at([2], [2]),
+        "One input that requires grad is enough. You waited until all of them do.": at([3], [1]),
+        "You left `y` out of `next_functions`. On the way back, a product returns one gradient for each"
+        " input, and the position says whose it is. So the place of `y` stays, as"
+        " `(None, 0)`.": at([3], [2], "MulBackward0(AccumulateGrad of x)"),
+        "`y` doesn't require grad, so nobody will ever ask for its gradient. Its edge is"
+        " `(None, 0)`.": at([3], [2]),
+        "Neither factor requires grad, and yet you left a node. PyTorch records nothing here: the result"
+        " has no `grad_fn` and doesn't require grad.": at([4], [1, 2]),
+        "The node doesn't know the shape of its result. Hand `data.shape` on to it, because the pictures"
+        " will ask.": at([5], [3]),
+        "An edge to a result leads to the operation that made it, so to its `grad_fn`. Only a leaf has an"
+        " AccumulateGrad.": at([6, 7], [2]),
+        "`edge` returns a pair, as PyTorch's edges are: the node, and a 0, because all of our operations"
+        " have one output.": fails("cannot unpack", "not enough values", "too many values"),
     },
     hints=(
-        "Your walk of 04.4 visits each node once. At an `AccumulateGrad`, `node.variable` is the parameter itself.",
-        "Begin with `waiting = [loss.grad_fn]`, and take one node after the other. Keep"
-        " `id(node.variable)`, and at the end compare with `id(parameter)`.",
+        "Begin with `edge`. A gradient has reached this value: where does it go next? If an operation made"
+        " the value, it goes to that operation's node, `value.grad_fn`. Otherwise the value is a leaf.",
+        "A leaf that doesn't require grad has the edge `(None, 0)`. One that does leads to an"
+        " `AccumulateGrad(value)`. Make it at the first use and keep it in `value.grad_accumulator`, so that"
+        " the second use finds it there.",
+        "`recorded` makes a `Value(data)`. If any of the inputs requires grad, the result does, too, and its"
+        " `grad_fn` is `kind(inputs, saved, data.shape)`.",
+        "`add` is a single line: `return recorded(a.data + b.data, AddBackward0, (a, b))`. A product also"
+        " says what it photographs.",
     ),
-    solution=_REACH,
-    principle="a parameter is reached if some path of nodes ends at its `AccumulateGrad`.",
 )
 
 
-EXERCISES = (LOOP, WALK, KEEPS, LINE, REACH, CASE)
+EXERCISES = (LOOP, WALK, KEEPS, LINE, RECORD, CASE)

@@ -14,13 +14,18 @@ from torch.autograd.functional import jacobian
 
 from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.plain_values import NotRead
+from helpers.engine.checks import GRADIENTS, cases
+from helpers.engine.programs import on_torch
+from helpers.engine.putting_together import yours
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.reading import numbers, opened, same
 from helpers.exercises.recognise import (
     When,
+    at,
     each_has,
+    fails,
     right_in,
     shows,
     wrong_in,
@@ -439,5 +444,57 @@ def answer(a, b):
     cases=_other_angles,
 )
 
+BACKWARD = Exercise(
+    id="05.7",
+    stage="05",
+    reader=function(*cases("05"), promises=GRADIENTS),
+    truth=lambda: on_torch,
+    solution=yours("05"),
+    cases=lambda random: cases("05", random),
+    right="Your engine goes backward. Each node runs once, and every gradient is the one that PyTorch computes.",
+    principle="a node runs once, when everything that will ever reach it has arrived and been added up.",
+    known={
+        "An addition hands what reaches it on to both of its inputs, untouched. So it returns two"
+        " gradients, one for each edge.": at([0], [0]),
+        "You called `backward` of the nodes yourself. Call `evaluate(node, grad)`, which `run_backward` is"
+        " given: lessons 07 and 14 change what it does, and your loop will then do that, too.": at(
+            [0], [1], 0
+        ),
+        "You gave each factor its own value. But nudge `x` a little, and the product moves by `y` times as"
+        " much: the slope with respect to one factor is the *other* one.": at([1], [0], (3.0, 5.0)),
+        "A node returned its slope and forgot what had reached it. What arrives says how much `z` cares"
+        " about this product, so it has to be multiplied in. That's the v in vjp.": at([1, 2], [0]),
+        "`x` is both factors, so a 3 arrives for each of them. The second replaced the first. What arrives"
+        " at a node has to be added up.": lambda seen, right: same(seen[3], ((3.0,), 1)),
+        "You ran the AccumulateGrad of `x` twice, once for each path that leads to it, and the second run"
+        " replaced what the first had written. Let a node wait until everything has arrived. Then it runs"
+        " once, with the sum.": lambda seen, right: same(seen[3], ((3.0,), 2)),
+        "The gradients are right, but you go along each path, so a node runs as often as paths lead to it."
+        " With h = h + h, forty times over, that's a million million paths through 41 nodes. Let a node"
+        " wait until everything has arrived. Then it runs once.": at([3], [1]),
+        "`h * h + h` and `h + h * h` are the same sum, so both should give 114. With yours the order"
+        " decides, because the node of `h` runs before everything has reached it, and what comes later is"
+        " lost. How would a node know that it has to wait?": at([5, 6], [0]),
+        "Where an input needs no gradient, `next_functions` holds `(None, 0)`. Nothing is there to"
+        " run, so step over it.": fails("'NoneType' object"),
+        "A node's `backward` returns a tuple, with one gradient for each input.": fails(
+            "is not iterable"
+        ),
+        "I stopped your loop, because it doesn't end. Does each round take a node out, and can the same"
+        " node come in again?": fails("it does not end"),
+    },
+    hints=(
+        "The two vjps first. What reaches a sum goes on to both inputs as it is. What reaches a product is"
+        " multiplied by the *other* factor, and `a, b = unpack(self)` gives you the photographs of both.",
+        "Now the order. How many edges lead to each node? Walk through the graph once without computing"
+        " anything, and count. A list that grows while you loop over it will do for the walk.",
+        "Then you need two things: `arrived`, which says for each node what has reached it so far, and"
+        " `ready`, the nodes that wait for nothing any more. In the beginning that's the root, with `grad`.",
+        "Each round takes a node from `ready` and calls `evaluate(node, arrived.pop(node))`. It adds what"
+        " comes back to what has arrived at the children and takes 1 from their counts. A child whose count"
+        " is down to 0 is ready.",
+    ),
+)
 
-EXERCISES = (ANGLES, PULLED_BACK, STARTS, DIVISION, ROWS)
+
+EXERCISES = (ANGLES, BACKWARD, PULLED_BACK, STARTS, DIVISION, ROWS)

@@ -100,7 +100,8 @@ function handOut(answers) {
     const explains = slide.matches(".table") && asked.has(slide.dataset.cell); // the reason of a round, as a table
     asked.add(slide.dataset.cell);
     const isOpen = slide.dataset.steps === "1"; // a question that is answered elsewhere, as those of the quiz
-    const isWanted = slide.matches(".round:not([data-goes-on]),.lab,.table:has([data-at])") && !(answers ? isOpen : explains);
+    const isPaper = slide.matches(".round:not([data-goes-on]),.lab,.table:has([data-at])") || (answers && "again" in slide.dataset);
+    const isWanted = isPaper && !(answers ? isOpen : explains);
     isWanted ? sheetOf(slide, answers) : slide.remove();
   }
   root.dataset.paper = "ready";
