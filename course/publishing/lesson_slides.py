@@ -98,7 +98,8 @@ def with_moons(slides: list[Slide], cells: Cells) -> list[Slide]:
             made[-1] = replace(before, notes=steps, takeaway=takeaway, drawing=picture)
         else:
             last = slide.notes[-1:]
-            made.append(replace(slide, notes=last, ask="", code="", run="", drawing=picture))
+            bare = replace(slide, ask="", code="", run="", result=Result(""))
+            made.append(replace(bare, notes=last, drawing=picture))
     return made
 
 
