@@ -70,7 +70,7 @@ def test_output_and_reason_come_with_the_guess_and_are_there_after_a_reload(chro
             expect(row(page).locator(".prediction-said")).to_have_text(said)
             assert waiting(page) == [True, True]
             assert page.get_by_text(plain(FIRST.takeaway)).first.is_visible()
-            assert not any(waiting(page, "05.q6"))
+            assert not any(waiting(page, "05.q12"))
             page.reload()
             expect(row(page)).to_have_attribute("data-state", "answered")
 
