@@ -207,3 +207,12 @@ def test_the_network_that_is_trained_already_gets_all_right_and_draws_no_random_
     assert ask(pretrained(), "score").right == 100
     assert torch.equal(torch.get_rng_state(), random)
     assert pretrained() is not pretrained()
+
+
+def test_the_points_are_the_same_at_each_call_and_draw_no_random_number():
+    random = torch.get_rng_state()
+    (one, moon), (other, _) = moons(), moons()
+    assert torch.equal(one, other)
+    assert (one.shape, moon.shape) == ((100, 2), (100, 1))
+    assert sorted(set(moon.flatten().tolist())) == [0.0, 1.0]
+    assert torch.equal(torch.get_rng_state(), random)

@@ -148,7 +148,7 @@ def slides_of(group: Cells, renderer: CellRenderer, title: str, case: Cells) -> 
     if is_exercise(group[0]):
         return [exercises(group, renderer, title)]
     makers = {"title": opening, "case": case_slides, "question": round_slides}
-    makers |= {"lab": lab_slides, "return": return_slides, "recap": recap_slides}
+    makers |= {"lab": lab_slides, "recap": recap_slides}
     make = makers.get(role(group[0]))
     if not make:
         return text_slides(group, renderer, title)
@@ -181,7 +181,16 @@ def opening(group: Cells, renderer: CellRenderer) -> list[Slide]:
         items = "</li><li>".join(goals)
         spoken += f"<h3>At the end they can</h3><ul><li>{items}</li></ul>"
     lead = renderer.line(lead)
-    first = Opening(title, group[0].id, (spoken,), number, 60, lead, goals, drawn)
+    first = Opening(
+        title,
+        group[0].id,
+        (spoken,),
+        number,
+        seconds=60,
+        lead=lead,
+        goals=goals,
+        drawing=drawn,
+    )
     runs = with_role(group, "run")
     made = [first, *(run_slide(cell, renderer, title, "", spoken) for cell in runs)]
     return made + left_over(group, [group[0], *runs], renderer, title)
@@ -268,12 +277,13 @@ def exercises(group: Cells, renderer: CellRenderer, title: str) -> Slide:
 def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     """Return the slide of a round, one for each further run, one for a table in its reason."""
     asked, text = asked_in_group(group), question(group[0].source)
-    reasons = [cell for cell in with_role(group, "because") if reason(cell.source).takeaway]
+    reasons = [cell for cell in with_role(group, "because") if reason(cell.source).body]
     why = reason(reasons[0].source) if reasons else Reason()
     runs = with_role(group, "run")
     before, after, last = notes.of_round(renderer, with_role(group, "notes"), asked, why)
     own = group[0].metadata.course.get("slide", {})  # words, where the notebook's are long
-    title, takeaway = renderer.line(text.title), renderer.line(own.get("takeaway", why.takeaway))
+    title, rule = renderer.line(text.title), own.get("takeaway", why.takeaway)
+    takeaway = renderer.line(rule or answer(asked, text.options))
     steps = [before]
     if runs:
         steps.append(after)
@@ -307,6 +317,19 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     going_on = last.removeprefix(notes.right_line(asked))
     made += [run_slide(cell, renderer, title, "", going_on) for cell in runs[1:]]
     return made + left_over(group, [group[0], *reasons[:1], *runs], renderer, title)
+
+
+def answer(asked: Question | None, options: dict[str, str]) -> str:
+    """Return the answer itself, with which a slide ends that has no rule to end with."""
+    if not asked or asked.settled:
+        return ""
+    if asked.kind == "explain":
+        return asked.told["good"].partition(". ")[0].rstrip(".") + "."
+    if asked.kind == "find_line":
+        return f"Line {asked.right}."
+    if asked.kind == "number":
+        return notes.shown_right(asked)
+    return options.get(asked.right, "")
 
 
 def drawing(own: dict, run: NotebookNode) -> str:
@@ -524,32 +547,32 @@ def text_slides(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]
         made = flow([cell for cell in group if cell not in runs], renderer, title)
         if not made.parts:
             return []
-        return [made, *shown_slides(runs, renderer, title, "", made.notes[0])]
+        return [made, *shown_slides(runs, renderer, title, own | {"lead": ""}, made.notes[0])]
     lead, spoken = own.get("lead", words.strip()), renderer.texts(with_role(group, "notes"))
     if "lead" in own or len(lead) > LEAD:
         lead, spoken = own.get("lead", ""), renderer.text(words) + spoken
-    return shown_slides(runs, renderer, title, renderer.line(lead), spoken)
+    own = own | {"lead": renderer.line(lead)}
+    return shown_slides(runs, renderer, title, own, spoken)
 
 
 def shown_slides(
-    runs: Cells, renderer: CellRenderer, title: str, lead: str, spoken: str
+    runs: Cells, renderer: CellRenderer, title: str, own: dict, spoken: str
 ) -> list[Slide]:
-    """Return a slide for each cell that shows something: its code, then what came; `lead` is the first's."""
+    """Return a slide for each cell that shows something: its code, then what came. `own` are the words
+    of what stands before them: a lead and a drawing for the first, a takeaway for the last.
+    """
     made: list[Slide] = []
     for cell in runs:
-        shown = run_slide(cell, renderer, title, "" if made else lead, spoken)
-        made.append(replace(shown, notes=(EXPECTED + spoken, spoken or SHOW)))
-    return made
-
-
-def return_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
-    """Return the slides on which the case is understood and mended, as those of a text."""
-    made = text_slides(group, renderer, "")
-    own = group[0].metadata.course.get("slide", {})
-    if made and isinstance(made[-1], Round) and "takeaway" in own:
-        last = made[-1]
-        takeaway = renderer.line(own["takeaway"])
-        made[-1] = replace(last, takeaway=takeaway, notes=(*last.notes, last.notes[-1]))
+        shown = run_slide(cell, renderer, title, "" if made else own["lead"], spoken)
+        steps = [EXPECTED + spoken, spoken or SHOW]
+        takeaway = cell.metadata.course.get("slide", {}).get("takeaway", "")
+        if cell is runs[-1]:
+            takeaway = takeaway or own.get("takeaway", "")
+        drawn = "" if made else drawing(own, cell)
+        if takeaway or drawn:
+            steps.append(spoken or SHOW)
+        takeaway = renderer.line(takeaway)
+        made.append(replace(shown, takeaway=takeaway, notes=tuple(steps), drawing=drawn))
     return made
 
 

@@ -25,7 +25,9 @@ NUMBERED = re.compile(r"^(\d+)\. +(.*(?:\n {2,}\S.*)*)$", re.M)
 FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
 TABLE = re.compile(r"(?:^\|.*\n?)+", re.M)
 FOLD = re.compile(r"<details><summary>([^<]*)</summary>\n(.*)\n</details>\s*", re.S)
-TAKEAWAY = re.compile(r"\s*\*\*((?:`[^`]*`|[^`])+?)\*\*", re.S)  # stars in code end nothing
+TAKEAWAY = re.compile(r"\s*\*\*((?:`[^`]*`|[^`])+?[.!?])\*\*", re.S)  # stars in code end nothing
+RULE = re.compile(r"\*\*((?:`[^`]*`|[^`*])+)\*\*")  # within a paragraph
+WORDS = 4  # in bold, that make a rule of them
 NUMBER = r"[-−+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?"
 VALUES = re.compile(rf"^- ({NUMBER}(?:, {NUMBER})*): +(.*(?:\n {{2,}}\S.*)*)$", re.M)
 
@@ -46,7 +48,9 @@ class Question:
 
 @dataclass
 class Reason:
-    """What stands in a because: the words of the fold, its takeaway, a line for each wrong answer."""
+    """What stands in a because: the words of the fold, its takeaway ("" where no sentence is bold), a
+    line for each wrong answer.
+    """
 
     summary: str = ""
     body: str = ""
@@ -88,7 +92,16 @@ def reason(text: str) -> Reason:
     if takeaway:
         made.takeaway, body = in_one_line(takeaway[1]), body[takeaway.end() :]
     made.mechanism = without(body, OPTION, VALUES, NUMBERED).strip()
+    made.takeaway = made.takeaway or rule_in(made.mechanism)
     return made
+
+
+def rule_in(text: str) -> str:
+    """Return the first bold sentence within a text; "" where a word or two are bold at most."""
+    for rule in map(in_one_line, RULE.findall(text)):
+        if len(rule.split()) >= WORDS:
+            return rule if rule[-1] in ".!?" else f"{rule}."
+    return ""
 
 
 def labelled(text: str, pattern: re.Pattern) -> tuple[list[str], list[str]]:

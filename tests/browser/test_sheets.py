@@ -7,6 +7,7 @@ from pathlib import Path
 
 import deck_plan
 import made_up_guesses
+import made_up_return
 import nbformat
 import pytest
 from chromium import chromium as program
@@ -69,6 +70,21 @@ def test_a_sheet_of_answers_shows_them_and_only_what_has_one(chromium, notebook,
     assert "Which?" not in seen
     assert "My guess" not in seen
     assert "draw_again" not in holds
+
+
+def test_the_case_is_mended_on_the_sheet_of_answers_alone(chromium, notebook, tmp_path):
+    nbformat.write(made_up_return.notebook(), notebook)
+    with watched(chromium) as watch:
+        asked = sheet_of(watch, notebook, tmp_path, "questions").inner_text("body")
+        answers = sheet_of(watch, notebook, tmp_path, "answers")
+        told, pictures = answers.inner_text("body"), answers.locator(".sheet img:visible").count()
+    assert "Who moves it?" in asked
+    for words in ("Back to the case", "drawn()", "mended()", "One line."):
+        assert words not in asked
+        assert words in told
+    assert "86 of 100" in told
+    assert pictures == 1
+    assert "nudged()" not in told
 
 
 LESSONS = Path(__file__).resolve().parents[2] / "notebooks"

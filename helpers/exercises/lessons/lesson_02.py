@@ -1,5 +1,5 @@
-"""Hold the exercises of lesson 02: who requires grad, which dtypes may, how much of a gradient is left, and
-what freezing a layer does.
+"""Hold the exercises of lesson 02: who requires grad, which dtypes may, how much of a gradient is left,
+what freezing a layer does, and which copies notice that a weight has moved.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _INDEX = "What does it give: a float that can change by a little, or an index or
 _STEPS = "Go through its line from left to right: whose flag is up after each step?"
 _MODE = "Was grad mode on or off while its line ran, and does that matter here?"
 FLAGS = Lines(
-    read="the ideas “Must all inputs agree?” and “Half a gradient”",
+    read="“Must all inputs agree?” and “Half a gradient”",
     begins=(
         "x = torch.ones(2)\ny = x * 2\nx.requires_grad_()",
         "x = torch.ones(2, requires_grad=True)\ny = x * 2\nx = x.detach()",
@@ -57,8 +57,8 @@ FLAGS = Lines(
 WHO = Exercise(
     id="02.1",
     reader=letters("abcdef"),
-    right="Each operation asked grad mode and its own inputs when it ran; an index and the result"
-    " of `detach()` are plain.",
+    right="Each operation looked at grad mode and at its own inputs when it ran. An index is plain,"
+    " and so is what `detach()` returns.",
     letters=Letters(
         read=FLAGS.read,
         about=(
@@ -141,11 +141,11 @@ COUNTS = Exercise(
         " you go on with what it returns.": fails("can require gradients"),
         "What you return is not a tensor. Only a tensor has a flag: a list or a number of Python's"
         " has none, and the flag itself is a bool.": always("not a tensor"),
-        "What you return is right, but the tensor that came in is no longer what it was. The"
-        " counter goes on with it: hand back a tensor of your own.": right_in(*range(4)),
-        "What you return requires grad, but in some case its values or its shape are not those that"
-        " came in: I call your function with other counts than the example"
-        " has.": always("requires grad"),
+        "What you return is right, but the tensor that came in has changed. The counter goes on"
+        " using it, so hand back a tensor of your own.": right_in(*range(4)),
+        "What you return requires grad, but in some case its values or its shape aren't those that"
+        " came in. I call your function with other counts than those of the"
+        " example.": always("requires grad"),
     },
     hints=(
         "Two things have to happen to the tensor. Which of them must come first?",
@@ -180,7 +180,7 @@ _FIRST = "Was the product with `first.weight` recorded?"
 _LATER = "What was recorded before the flags came down, and what is still there?"
 _LAYERS = "first, middle, last = (torch.nn.Linear(1, 1) for _ in range(3))\nx = {}"
 PEOPLE = Lines(
-    read="the ideas “A frozen layer in the graph” and “Half a gradient”",
+    read="“What is left of a frozen network?” and “Half a gradient”",
     begins=tuple(
         map(_LAYERS.format, ("torch.ones(1, 1)", "torch.ones(4, 1)", "torch.zeros(2, 1) + 0.5"))
     ),
@@ -213,8 +213,8 @@ if first.weight.grad is not None:
 
 MIDDLE = Exercise(
     id="02.3",
-    right="After a free layer a frozen one is recorded and hands gradients on. Under `no_grad()`"
-    " nothing is recorded.",
+    right="A frozen layer after one that learns is recorded, and it hands the gradient on. Under"
+    " `no_grad()` nothing is recorded.",
     asked="Three layers have all their flags up, and `x` is plain. Six people each run one of"
     " these, with new layers. Who finds a gradient in `first.weight`? Give a list of letters.",
     **PEOPLE.first("abcdef"),
@@ -260,7 +260,7 @@ def _other_left(random: Random) -> Data:
 
 LEFT = Exercise(
     id="02.5",
-    right="What was not recorded is a constant for backward, and the rest of the gradient comes as usual.",
+    right="To backward, whatever wasn't recorded is a constant. The rest of the gradient comes as usual.",
     asked="Which number is in `z.grad` at the end?",
     principle="look at the line of `c`: was the product recorded, and does its result lead back to `z`?",
     quantities=Quantities(
@@ -283,7 +283,7 @@ LEFT = Exercise(
     ),
     hints=(
         "Does `c` require grad? Ask it in a cell of your own.",
-        "If it does not, write its value as a number in the line of `loss`, and take the gradient by `z`.",
+        "If it does not, write its value as a number in the line of `loss`, and take the gradient with respect to `z`.",
     ),
 )
 
@@ -369,7 +369,7 @@ FREEZE = Exercise(
             "'NoneType' object has no attribute 'requires_grad",
         ),
         "Every flag of the model that came in is as it was before. Ask of each of your lines which"
-        " parameter of this model it changes: `eval()`, for one, changes none.": lambda seen, _: (
+        " parameter of this model it changes. An attribute of a module changes none, nor does `eval()`.": lambda seen, _: (
             {case[0] for case in seen if isinstance(case, tuple)} == {()}
         ),
     },
@@ -479,18 +479,18 @@ PART = Exercise(
     cases=lambda random: _parts(random.choice((2, 4, 5, 6, 8))),
     right="Keep it for the next model that you fine-tune: it tells you what it froze, or that you misspelt a name.",
     known={
-        "You froze `layer10` as well. Its name begins with `layer1`, but it is another"
-        " part.": first_wrong(1),
+        "You froze `layer10` as well. Its name begins with `layer1`, but it's a"
+        " different part.": first_wrong(1),
         "An old `.grad` is not as it should be. A frozen parameter that has one would still be"
         " moved by an optimizer, and the other parameters need theirs.": first_wrong(5),
         "Two parts share a parameter, and `model.named_parameters()` names it only once, by the"
         " first part. Ask the part itself for its parameters.": first_wrong(6),
-        "Of a name that the model does not have, your function froze nothing, and said nothing."
-        " Nobody would notice. Raise an error.": first_wrong(8),
+        "For a name that the model doesn't have, your function froze nothing and said nothing, so"
+        " nobody would notice. Raise an error.": first_wrong(8),
     },
     hints=(
-        "`model.get_submodule(name)` returns the part, also one deep inside, and raises if there is none.",
-        "Go through `part.named_parameters()`. Look at the flag before you take it down, and empty `.grad`.",
+        "`model.get_submodule(name)` returns the part, even one deep inside, and raises an error if there is none.",
+        "Go through `part.named_parameters()`. Look at each flag before you lower it, and set `.grad` to None.",
     ),
     reference="""
 def freeze(model, name):
@@ -520,4 +520,53 @@ answer = freeze
 )
 
 
-EXERCISES = (WHO, COUNTS, MIDDLE, LEFT, PART, FREEZE)
+_NEW = "Did this line make new numbers, or a new name for those that are there?"
+_SAME = "If the dtype is already the one that is asked for, what comes back?"
+_LIST = "A list holds numbers of Python's. Who else can change them?"
+COPIES = Lines(
+    read="“Remember and compare”",
+    begins=(
+        "layer = torch.nn.Linear(2, 1)",
+        "layer = torch.nn.Linear(3, 2)",
+        "layer = torch.nn.Linear(1, 4)",
+    ),
+    lines={
+        "before = layer.weight": _NEW,
+        "before = layer.weight.clone()": _NEW,
+        "before = layer.weight.detach()": _NEW,
+        "before = torch.tensor(layer.weight.tolist())": _LIST,
+        "before = layer.weight.float()": _SAME,
+        "before = layer.weight * 1": _NEW,
+        "before = layer.weight.double()": _SAME,
+        "before = layer.weight.data": _NEW,
+        "before = layer.weight.T.T": "What does a transpose do to the numbers in memory?",
+        'before = layer.state_dict()["weight"]': _NEW,
+        "before = layer.weight.detach().clone()": _NEW,
+        "before = dict(layer.named_parameters())['weight']": _NEW,
+    },
+    trial="""
+{begin}
+exec(line)
+with torch.no_grad():
+    layer.weight += 1
+if before.tolist() != layer.weight.tolist():
+    answer.append(letter)
+""",
+)
+
+
+NOTICE = Exercise(
+    id="02.7",
+    right="Only new numbers stay as they were: a copy, or the result of a computation. Another name for"
+    " the same numbers moves along with them.",
+    asked="Six people remember the weight of a layer, then a step of training moves it. Whose `before`"
+    " differs from the weight afterwards? Give a list of letters.",
+    **COPIES.first("abcdef"),
+    hints=(
+        "Two tensors can share their numbers. Then whatever changes the one changes the other.",
+        "`before.data_ptr() == layer.weight.data_ptr()` tells you whether they share them.",
+    ),
+)
+
+
+EXERCISES = (WHO, COUNTS, MIDDLE, LEFT, PART, NOTICE, FREEZE)

@@ -1,11 +1,10 @@
-"""Exercises of lesson 03, leaf and non-leaf: who is a leaf, who gets a `.grad`, how to read one in
-between, the line that makes a non-leaf, why a gradient is missing, and the case: a weight that learns.
+"""Exercises of lesson 03, leaf and non-leaf: a prompt that learns, who is a leaf, who gets a `.grad`, how
+to read one in between, the line that makes a non-leaf, and why a gradient is missing.
 """
 
 import warnings
 import weakref
 from collections.abc import Callable
-from functools import partial
 from random import Random
 
 import torch
@@ -16,7 +15,7 @@ from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import letters
-from helpers.exercises.recognise import always, fails, right_in, shows
+from helpers.exercises.recognise import always, right_in, shows
 from helpers.exercises.watched_inputs import afterwards, noted, readable
 
 _RECORDED = "Is it the result of an operation, and was that recorded?"
@@ -24,7 +23,7 @@ _HAS = "Has what this call returns a `grad_fn`?"
 _ASKS = "Does what goes in require grad, so that the operation is recorded?"
 _SLICE = "Is taking a part recorded?"
 MADE = Lines(
-    read="ideas 1 and 2",
+    read="parts 1 and 2",
     begins=(
         "w = torch.ones(2, requires_grad=True)\nk = torch.ones(2)",
         "k = torch.zeros(2, requires_grad=True)\nw = torch.nn.Parameter(torch.ones(2))",
@@ -243,7 +242,7 @@ MIDDLE = Exercise(
         " None. Return what is in `inner.grad`.": shows("not returned"),
     },
     hints=(
-        "Two calls and a return. You put such calls in order in idea 3.",
+        "Two calls and a return. Which of the calls has to come first?",
         "`inner.retain_grad()` must stand before `loss.backward()`; then `inner.grad` holds the"
         " gradient.",
     ),
@@ -406,55 +405,55 @@ answer = why_no_grad
 _NO_TENSOR = "not a tensor"
 
 
-def _as_seen(weight: object, values: list[float]) -> object:
+def _as_seen(weight: object, _: torch.Tensor) -> object:
     if not isinstance(weight, torch.Tensor):
         return _NO_TENSOR
     with torch._C.DisableTorchFunctionSubclass():
         leaf = "leaf" if weight.is_leaf else "non-leaf"
         tracked = "requires grad" if weight.requires_grad else "does not require grad"
-        return [leaf, tracked, readable(weight)]
+        return [leaf, tracked, readable(weight), afterwards()]
 
 
-def _other_values(random: Random) -> tuple:
-    values = [random.randint(-40, 40) / 4 for _ in range(6)]
-    return partial(list, values[:2]), partial(list, values[2:])
+def _starts(*sizes: int) -> tuple:
+    """Return cases whose numbers are whole, so that 0.02 times them is the same however it is written."""
+    numbers = [[float(50 * nr - 75) for nr in range(size)] for size in sizes]
+    return tuple(made_by(f"start = torch.tensor({one})", "start", then=noted) for one in numbers)
 
 
-CASE = Exercise(
-    id="03.5",
-    cases=_other_values,
+PROMPT = Exercise(
+    id="03.8",
+    cases=lambda random: _starts(*random.sample(range(2, 9), 2)),
     reader=function(
-        lambda: [2.0, 3.0],
-        lambda: [0.5, -7.25, 10.0],
+        *_starts(3, 5),
         observe=_as_seen,
-        parts=("kind", "flag", "values"),
+        parts=("kind", "flag", "values", "`start` afterwards"),
     ),
-    right="Your column is a leaf that requires grad. Now put it into the case, and count again.",
-    principle="what you do to a weight after its flag went up is recorded, and gives a non-leaf.",
+    right="Your prompt is a leaf that requires grad, so a step can move it. And `start` is as it was.",
+    principle="what you do to a weight after its flag went up is recorded, and gives you a non-leaf.",
     known={
-        "What your function returned isn't a tensor. Only a tensor has a flag and a `.grad`: return"
-        " the weight itself.": always(_NO_TENSOR),
-        "Your column is a leaf whose flag is down. As long as it is down, no backward fills its"
+        "What your function returned isn't a tensor. Only a tensor has a flag and a `.grad`, so"
+        " return the prompt itself.": always(_NO_TENSOR),
+        "Your prompt is a leaf whose flag is down. As long as it's down, no backward will fill its"
         " `.grad`.": shows("does not require grad"),
-        "Your tensor is a leaf that learns, but it is not the column that was asked for: one row"
-        " for each number of `values`, and that number in it.": right_in(0, 1),
-        "`values` is a list of Python. Make a tensor of it first.": fails(
-            "'list' object has no attribute"
-        ),
+        "Your prompt is a leaf that learns, but it isn't the one that was asked for: one row, with"
+        " 0.02 times each number of `start` in it.": right_in(0, 1, 3),
+        "Your prompt is right, but you changed `start` on the way. Its owner may still need it: make"
+        " a new tensor.": right_in(0, 1, 2),
     },
     hints=(
-        "Which of the two calls in that line is recorded? The one on a tensor that already requires"
+        "Which of the three calls in that line are recorded? Those on a tensor that already requires"
         " grad.",
-        "Make the tensor, reshape it, and call `.requires_grad_()` at the very end.",
+        "Scale it, give it its shape, and call `.requires_grad_()` at the very end.",
     ),
     reference="""
-def answer(values):
-    column = torch.tensor(values).reshape(-1, 1)
-~   column = torch.tensor(values, requires_grad=True).reshape(-1, 1)  # Your column is still the result of a recorded
-~       # operation, so it is a non-leaf: the gradient is for the leaf it was made from. `retain_grad()` does not
-~       # change that. Look at the order.
-    return column.requires_grad_()  # the flag goes up last, so nothing before it is recorded
+def answer(start):
+    prompt = (start * 0.02).unsqueeze(0)
+~   prompt = (start.requires_grad_() * 0.02).unsqueeze(0)  # Your prompt is still the result of recorded operations,
+~       # and it was `start` that got the flag. Scale first, and raise the flag of what comes out.
+~   prompt = (start.clone().requires_grad_() * 0.02).unsqueeze(0)  # You left `start` alone, but something in your
+~       # line still comes after the flag and is recorded. The leaf is what was there before, and it has no name.
+    return prompt.requires_grad_()  # the flag goes up last, so nothing before it is recorded
 """,
 )
 
-EXERCISES = (LEAVES, GRADIENTS, MIDDLE, LINE, REASONS, CASE)
+EXERCISES = (PROMPT, LEAVES, GRADIENTS, MIDDLE, LINE, REASONS)

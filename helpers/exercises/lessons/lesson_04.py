@@ -1,5 +1,5 @@
-"""Exercises of lesson 04, grad_fn and the graph: count nodes, write a walk, say what a node keeps, find the
-line at which a path breaks off, list the parameters out of reach, and the case of the lesson.
+"""Exercises of lesson 04, grad_fn and the graph: the case in other clothes, an engine that records, a walk, a
+count of nodes, what a node keeps, and the line that cuts a path.
 """
 
 import re
@@ -9,7 +9,6 @@ from itertools import islice
 from random import Random
 
 import torch
-from torch import nn
 
 from autograd_graphs.guard import Failed
 from helpers.engine.checks import GRAPH, cases
@@ -20,9 +19,8 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import When, at, fails
+from helpers.exercises.recognise import always, at, fails
 from helpers.exercises.slips import parts
-from helpers.moons import moons
 
 
 def _rounds(data: Data) -> list[int]:
@@ -83,7 +81,7 @@ LOOP = Exercise(
     right="Each multiplication that ran left a node. The loop left none.",
     principle="the graph holds what ran: a node for each multiplication, as often as its line ran.",
     quantities=COUNTED,
-    asked="How many nodes called `MulBackward0` are behind `y` at the end? Give a number.",
+    asked="How many nodes called `MulBackward0` does the graph of `y` have at the end? Give a number.",
     hints=(
         "Write down `y` after each round, until the loop ends.",
         "Start at `y.grad_fn` and go on with `next_functions[0][0]`. Count until you reach the leaf.",
@@ -173,8 +171,8 @@ look at: x.grad
 LINE = Exercise(
     id="04.7",
     right="What that line computes has no node that leads on to the leaf.",
-    asked="In one line of this program, a path from `loss` back to the leaf breaks off. Which line"
-    " would you change? Give its number.",
+    asked="In one line of this program, a path from `loss` back to the leaf is cut. Which line would"
+    " you change? Give its number.",
     principle="a comparison, `argmax`, a cast to integers and `item()` leave no node.",
     hints=(
         "Print `grad_fn` of each result. Where is it None, or where does `next_functions` not lead on as you expect?",
@@ -305,7 +303,7 @@ def answer(node):
 ~   return list(node.next_functions)  # You return no lines. What's asked for is a list of texts, one for each
 ~       # line.
 ~   return [type(node).__name__] + ["  " + str(child and type(child).__name__) for child, _ in node.next_functions]
-~       # You went down only one level, as the function above does. Visit what lies deeper, too.
+~       # You went down only one level, as the tutorial's function does. Visit what lies deeper, too.
 ~   return [str(child and type(child).__name__) for child, _ in node.next_functions]  # You name only the entries of
 ~       # the first node. The first line should be that node itself, and whatever lies deeper needs lines as well.
     lines = []
@@ -348,91 +346,95 @@ def answer(node):
     cases=_other_nodes,
 )
 
-_LEARNED, _LOST = "fewer than 30 are wrong", "30 or more are wrong"
-_REACHED, _MISSED = "gets a gradient", "gets no gradient"
+_ROOM, _CLOSE, _FAR = (
+    "apart, and in the room",
+    "closer than 0.9 to each other",
+    "farther than 5 away",
+)
+_PUSHED, _PULLED, _MISSED = "pushes", "only pulls to the middle", "has no gradient"
 
 
-def _start(seed: int) -> tuple[nn.Linear, torch.Tensor, torch.Tensor]:
+def _tables(seed: int) -> torch.Tensor:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return nn.Linear(2, 2), *moons()
+        return (torch.rand(4, 2) - 0.5).requires_grad_()
 
 
-def _training(answer: Callable) -> Callable:
-    """Wrap a function that returns a loss: train by that loss, and return the model."""
+def _moving(answer: Callable) -> Callable:
+    """Wrap a function that returns a loss: take 200 steps by it, and return where the first one leads."""
 
-    def trained(model: nn.Linear, points: torch.Tensor, moon: torch.Tensor) -> object:
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
-        for _ in range(100):
-            loss = answer(model, points, moon)
+    def moved(tables: torch.Tensor) -> object:
+        optimizer, lead = torch.optim.SGD([tables], lr=0.1), ""
+        for _ in range(200):
+            loss = answer(tables)
             if not isinstance(loss, torch.Tensor):
                 return loss
             optimizer.zero_grad()
             loss.backward()
+            lead = lead or _leads(tables)
             optimizer.step()
-        return model
+        return lead
 
-    return trained
+    return moved
 
 
-def _learned(
-    returned: object, model: nn.Linear, points: torch.Tensor, moon: torch.Tensor
-) -> object:
-    if returned is not model:
+def _leads(tables: torch.Tensor) -> str:
+    """Tell whether a gradient does more than to make all places smaller by one factor."""
+    if tables.grad is None:
+        return _MISSED
+    alike = torch.cosine_similarity(tables.grad.flatten(), tables.detach().flatten(), 0)
+    return _PULLED if alike > 0.9999 else _PUSHED
+
+
+def _places(lead: object, tables: torch.Tensor) -> object:
+    if lead not in (_PUSHED, _PULLED, _MISSED):
         return "no tensor"
     with torch.no_grad():
-        wrong = int((model(points).argmax(1, keepdim=True) != moon).sum())
-    seen = [_LEARNED if wrong < 30 else _LOST]
-    for parameter in (model.weight, model.bias):
-        seen.append(_MISSED if parameter.grad is None else _REACHED)
-    return seen
-
-
-def _all(*wanted: str) -> When:
-    return lambda seen, _: set(seen) == {wanted}
+        close, far = torch.pdist(tables).min() < 0.9, tables.norm(dim=1).max() > 5
+    return _CLOSE if close else _FAR if far else _ROOM, lead
 
 
 CASE = Exercise(
-    id="04.5",
+    id="04.10",
     reader=function(
-        partial(_start, 1),
-        partial(_start, 2),
-        observe=_learned,
-        parts=("of the points", "the weight", "the bias"),
-        around=_training,
+        partial(_tables, 1),
+        partial(_tables, 2),
+        observe=_places,
+        parts=("the tables", "the gradient of the first step"),
+        around=_moving,
     ),
-    right="The mistakes now have a slope, and a path leads from the loss through the model to both parameters.",
-    principle="`argmax` and `!=` leave no node. A loss that is to teach has to reach the model on a path of nodes.",
+    right="A pair that's too close now has a slope, and a path leads from the loss through the distances"
+    " to the tables.",
+    principle="a comparison leaves no node. A loss that should push tables apart has to reach them on a path"
+    " through their distances.",
     known={
-        "The bias still gets no gradient. Backward goes through the part that holds `model.weight`"
-        " alone, and it only makes the weights small. Draw your loss: does a path lead through"
-        " `model(points)`?": _all(_LOST, _REACHED, _MISSED),
-        "Backward runs, and no parameter gets a gradient. A flag on the result makes a new leaf. It"
-        " does not bring back the nodes that `argmax` never left.": _all(_LOST, _MISSED, _MISSED),
-        "`cross_entropy` takes the scores, and for each point the number of its moon: a flat row of"
-        " integers. `moon` is a column of floats. Try `moon[:, 0].long()`.": fails(
-            "probabilities", "multi-target", "size mismatch", "Long", "batch_size"
+        "The tables still end up in a heap, since your loss only pulls them to the middle. Draw it: the path"
+        " through the distances is cut, or nothing but zeros comes along it.": always(_PULLED),
+        "Backward runs, but the tables get no gradient. A flag on the result makes a new leaf. It doesn't"
+        " bring back the nodes the comparison never left.": always(_MISSED),
+        "A path leads through the distances now, but some tables are still too close. Does your loss fall when"
+        " two of them move apart? And is there a slope left when they nearly touch?": always(
+            _CLOSE
         ),
-        "Both parameters get a gradient, and still 30 points or more are wrong. Does your loss fall"
-        " when more points are right?": _all(_LOST, _REACHED, _REACHED),
+        "Now the tables flee from one another and leave the room. A pair that's far enough apart should have"
+        " little to gain from moving on.": always(_FAR),
     },
     hints=(
-        "Draw `loss` of the program at the top. Which of its two parts leads on, and where to?",
-        "`nn.functional.cross_entropy` takes the scores of the model and the number of each point's"
-        " moon, as `moon[:, 0].long()`.",
+        "Draw `broken(tables)`. Which of its two parts leads on, and where to?",
+        "A pair counts for 1 if it's closer than a metre. Ask softly instead: how much is missing to a metre?",
     ),
     reference="""
-def answer(model, points, moon):
-    scores = model(points)
-    misses = torch.nn.functional.cross_entropy(scores, moon[:, 0].long())
-~   misses = (scores.argmax(1, keepdim=True) != moon).float().mean(); return misses  # Your loss has no graph at
-~       # all, and PyTorch says so. That error is more honest than the silence of the case. The path from the loss
-~       # to `model(points)` mustn't be cut anywhere.
-    return misses + (model.weight**2).sum()
-~   return misses.item()  # What you return isn't a tensor, and only a tensor knows its node. Return the loss
-~       # itself.
+def answer(tables):
+    missing = 1 - torch.pdist(tables)
+    crowded = torch.relu(missing).sum()
+~   crowded = (missing > 0).float().sum(); return crowded  # Your loss has no graph at all, and PyTorch says so.
+~       # That error is more honest than the silence of the program above. The path from the loss to the
+~       # distances mustn't be cut anywhere.
+    return crowded + 0.1 * (tables**2).sum()
+~   return crowded.item() + 0.1 * (tables**2).sum().item()  # What you return isn't a tensor, and only a tensor
+~       # knows its node. Return the loss itself.
 """,
-    cases=lambda random: tuple(partial(_start, seed) for seed in random.sample(range(3, 40), 2)),
+    cases=lambda random: tuple(partial(_tables, seed) for seed in random.sample(range(3, 40), 2)),
 )
 
 RECORD = Exercise(
@@ -482,4 +484,4 @@ RECORD = Exercise(
 )
 
 
-EXERCISES = (LOOP, WALK, KEEPS, LINE, RECORD, CASE)
+EXERCISES = (CASE, RECORD, WALK, LOOP, KEEPS, LINE)
