@@ -16,7 +16,7 @@ import torch
 
 from autograd_graphs.data import Graph, counted
 from autograd_graphs.drawing.diagram import MARGIN, arrow, drawing
-from autograd_graphs.drawing.display_list import Drawing, Mark, Pen
+from autograd_graphs.drawing.display_list import LEGEND, Drawing, Mark, Pen
 from autograd_graphs.drawing.layout import MOST_WORK, lay_out, work
 from autograd_graphs.drawing.palette import SMALL, TITLE
 from autograd_graphs.looking.snapshot import Walk, snapshot
@@ -76,7 +76,7 @@ def beside_torchviz(
     names = leaf_names(tensor, graph) if params is None else given_names(params)
     theirs, ours = their_graph(tensor, graph, names), drawing(graph)
     text = f"{difference(theirs, graph)}\n\n{ours.text}"
-    return picture(graph, side_by_side(draw_theirs(theirs), ours, text))
+    return picture(graph, side_by_side(draw_theirs(theirs), without_legend(ours), text))
 
 
 def given_names(params: object) -> dict[str, torch.Tensor]:
@@ -165,6 +165,14 @@ def side_by_side(left: Drawing, right: Drawing, text: str) -> Drawing:
     alt = f"torchviz's picture, with arrows from inputs to outputs, beside ours. {right.alt}"
     size = beside + right.width, max(left.height, right.height)
     return Drawing(*size, (*left.marks, *moved), text, alt)
+
+
+def without_legend(drawn: Drawing) -> Drawing:
+    """Return a drawing without the words on its signs, which would make two pictures too small to read."""
+    legend = [mark for mark in drawn.marks if mark.owner == LEGEND]
+    high = min([drawn.height, *(mark.at[1] - MARGIN for mark in legend)])
+    marks = tuple([mark for mark in drawn.marks if mark.owner != LEGEND])
+    return replace(drawn, height=high, marks=marks)
 
 
 def shift(mark: Mark, dx: int) -> Mark:

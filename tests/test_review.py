@@ -24,7 +24,7 @@ from helpers.progress_file import EXERCISES, PREDICTIONS, change, kept
 
 ROOT = Path(__file__).parent.parent
 START = date(2026, 3, 2)
-MISSED = {"05.q1": "a", "01.q1": "a", "09.q11": "a", "05.q6": "b"}
+MISSED = {"05.q1": "a", "01.q1": "a", "09.q11": "a", "05.q12": "b"}
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +154,7 @@ def test_a_record_that_cannot_be_is_asked_and_never_lost(clocked, box, capsys):
     change(PREDICTIONS, "05.q1", lambda record: {"first": "a", "day": clocked, "box": box})
     review()
     said = " ".join(capsys.readouterr().out.split())
-    assert "What does a node compute?" in said
+    assert "05.q1: your answer" in said
     assert ("a date to come" in said) == (clocked == "2031-01-01")
     review("05.q1", "c")
     assert kept()[PREDICTIONS]["05.q1"]["day"] == pace.today().isoformat()
@@ -284,7 +284,7 @@ def test_the_lessons_are_listed_as_readme_and_teaching_have_them():
 
 def test_the_page_links_to_every_lesson_marks_what_is_due_and_escapes(clock, capsys):
     miss("05.q1")
-    predict("05.q6", "a")
+    predict("05.q12", "a")
     change(EXERCISES, "06.1", lambda record: {"tries": 2, "solved": True})
     change(EXERCISES, "06.2", lambda record: {"tries": 1, "solved": True})
     for name in ("06.2", "06.6"):  # the first of them when it was solved already
@@ -300,7 +300,7 @@ def test_the_page_links_to_every_lesson_marks_what_is_due_and_escapes(clock, cap
     assert by_name["06.1"] == "progress-later progress-again", "nobody helped"
     assert (by_name["06.2"], by_name["07.e1"]) == ("progress-right", "progress-said")
     assert by_name["06.6"] == "progress-missed progress-again"
-    assert "05.q6, Where backward starts, and where it ends: right at first" in page
+    assert "05.q12, The other way round: right at first" in page
     assert page.count('class="is-begun"') == 3, "the dots of 05, 06 and 07 on the map"
     assert "Today: 3 things to look at again, about 7 minutes." in data["text/plain"]
     assert "<script" not in page
@@ -312,7 +312,7 @@ def test_what_a_student_may_hand_over_has_minutes_and_first_guesses_alone(
     now = [0.0]
     monkeypatch.setattr(pace.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(pace, "_last", [0.0])
-    for minutes, name, guess in ((2.5, "05.q1", "a"), (4, "05.q6", "a"), (90, "01.q1", "c")):
+    for minutes, name, guess in ((2.5, "05.q1", "a"), (4, "05.q12", "a"), (90, "01.q1", "c")):
         now[0] += 60 * minutes
         predict(name, guess)
     change(PREDICTIONS, "05.e1", lambda record: {"first": "My own words, which stay here."})
@@ -320,7 +320,7 @@ def test_what_a_student_may_hand_over_has_minutes_and_first_guesses_alone(
     assert "Written: for_my_teacher.txt" in capsys.readouterr().out
     text = (tmp_path / "for_my_teacher.txt").read_text(encoding="utf-8")
     assert (
-        "05 backward and the chain rule: 6 minutes\n  05.q1  wrong: a\n  05.q6  right: a\n" in text
+        "05 backward and the chain rule: 6 minutes\n  05.q1  wrong: a\n  05.q12  right: a\n" in text
     )
     assert "01 From Variable to tensor: 15 minutes" in text  # a pause is no work
     assert "My own words" not in text

@@ -14,7 +14,7 @@ KEPT = {
     "predictions": {
         "05.q1": {"first": "a", **WEEKS_AGO},
         "01.o1": {"first": "abc", **WEEKS_AGO},
-        "05.q6": {"first": "a", **WEEKS_AGO},
+        "05.q12": {"first": "a", **WEEKS_AGO},
     },
     "exercises": {"06.1": {"tries": 3, "solved": True, **WEEKS_AGO}},
     "players": {},

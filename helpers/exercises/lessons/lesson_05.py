@@ -84,8 +84,8 @@ def _known_pulled(x: list[float], arrives: list[float], n: int) -> dict[str, obj
         "You multiplied by the values of `y`. A node multiplies by its derivative.": (
             _product(arrives, values)
         ),
-        "You wrote None where nothing changes. None would mean that no gradient came. Here one does"
-        " come, and it is a number.": lambda seen, _: len(seen) == 3 and None in seen,
+        "You wrote None where nothing changes. None would mean that no gradient arrived. Here one does"
+        " arrive, and it's a number, 0.": lambda seen, _: len(seen) == 3 and None in seen,
         f"It runs. The {name} has several elements, and the line hands in a number for each of"
         " them.": ("error"),
         "Where a 0 arrives you left the slope as it is. It is multiplied there, too.": tuple(
@@ -128,7 +128,7 @@ _HANDED = "Which shape has `y`, and which has what is handed in?"
 _OF_SUM = "Which shape has the sum, and which has what is handed in?"
 _NOTHING_IN = "How many elements are there, and who would put in what arrives?"
 CALLS = Lines(
-    read="idea 4, and what happened when we handed something in",
+    read="part 5, and what happened when we handed something in",
     begins=(
         "W, x = torch.ones(2, 3), torch.ones(3, requires_grad=True)\ny = W @ x",
         "W, x = torch.ones(3, 2), torch.ones(2, requires_grad=True)\ny = W @ x",
@@ -171,8 +171,8 @@ STARTS = Exercise(
     hints=(
         "Write the shape of what stands before `.backward` on each line, and next to it the shape"
         " of what is in it.",
-        "`y` is a vector, and its sum has the shape (). With nothing in the parentheses, torch puts"
-        " in a 1, and only where one real element stands before `.backward`.",
+        "`y` is a vector, and its sum has the shape (). With nothing in the parentheses, PyTorch"
+        " puts in a 1, but only where one real element stands before `.backward`.",
     ),
 )
 
@@ -214,7 +214,7 @@ DIVISION = Exercise(
         observe=_pair_seen,
         parts=("gradients", "v afterwards", "a afterwards", "b afterwards"),
     ),
-    right="Both agree with the node that torch makes for `/`, for numbers and for tensors of one shape.",
+    right="Both agree with PyTorch's own node for `/`, for numbers and for tensors of one shape.",
     principle="for each input a node hands on what arrives, times the slope in that input, with the"
     " other input held still.",
     known={
@@ -316,8 +316,8 @@ ROWS = Exercise(
         *_fs([1.0, 2.0], [1.0, 2.0, 5.0], 3),
         observe=_rows_seen,
     ),
-    right="Row by row the same matrix as torch's own, for a tall one and for a wide one.",
-    principle="a backward that begins with `v` brings `v` times the Jacobian.",
+    right="Row by row the same matrix as PyTorch's own, for a tall one and for a wide one.",
+    principle="a backward that begins with `v` gives you `v` times the Jacobian.",
     known={
         "`jacobian` ran inside your function. This exercise asks you to go back yourself, once for"
         " each element of `f(x)`. To compare with `jacobian`, call it"
