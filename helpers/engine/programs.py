@@ -13,8 +13,8 @@ import torch
 
 from autograd_graphs.guard import limited
 
-MOST_LINES = 20_000  # that may run for one program on somebody's engine; a right one needs a few thousand
-    30_000  # that may run for one program on somebody's engine; a right one needs a thousand
+MOST_LINES = (
+    20_000  # may run for one program on somebody's engine; a right one needs a few thousand
 )
 LARGEST = 1e6  # of what a random program computes
 LEAVES = ("x", "y", "w")
