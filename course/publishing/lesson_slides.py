@@ -615,7 +615,8 @@ def told_beside(words: str, own: dict, renderer: CellRenderer) -> tuple[str, str
     seen, said = [own["lead"]] if "lead" in own else [], []
     for block, _ in blocks(words):
         is_short = len(block) <= LEAD and "lead" not in own
-        (seen if is_short or SHOWN.search(block) else said).append(block)
+        is_shown = SHOWN.search(block) and not SHOWN.search(own.get("lead", ""))
+        (seen if is_short or is_shown else said).append(block)
     return "\n\n".join(seen), renderer.text("\n\n".join(said))
 
 
