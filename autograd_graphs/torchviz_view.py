@@ -138,9 +138,9 @@ def difference(theirs: TheirGraph, graph: Graph) -> str:
 
 
 def draw_theirs(theirs: TheirGraph) -> Drawing:
-    pen = Pen(MARGIN, 54)
+    pen = Pen(MARGIN, 42)
     heading = theirs.trouble or "torchviz: arrows from inputs to outputs"
-    pen.write("title", 0, -24, (heading, ""))
+    pen.write("title", 0, -12, (heading, ""))
     sizes = []
     for lines, _ in theirs.boxes:
         letters = max([0, *map(len, lines)])
@@ -155,7 +155,7 @@ def draw_theirs(theirs: TheirGraph) -> Drawing:
         for nr, line in enumerate(lines):
             pen.write("torchviz", x, y - high / 2 + 18 + 16 * nr, (line, ""))
     wide = max(round(placed.width), width(heading, TITLE, bold=True))
-    return Drawing(wide + 2 * MARGIN, round(placed.height) + 54 + MARGIN, tuple(pen.marks), "", "")
+    return Drawing(wide + 2 * MARGIN, round(placed.height) + 42 + MARGIN, tuple(pen.marks), "", "")
 
 
 def side_by_side(left: Drawing, right: Drawing, text: str) -> Drawing:
