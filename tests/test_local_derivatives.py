@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from programs import often, programs
 from torchgen.packaged.autograd.load_derivatives import load_derivatives
 
+from autograd_graphs.looking.torch_formulas import formulas
 from autograd_graphs.recording import local_derivatives
 from autograd_graphs.recording.record import record
 from autograd_graphs.recording.sentences import fallback, sentence
-from autograd_graphs.looking.torch_formulas import formulas
 
 pytestmark = pytest.mark.slow
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import FAMILIES, RAN, bits, kept_gradients, often, programs
 
+from autograd_graphs.looking import torch_formulas
 from autograd_graphs.looking.summaries import Summaries
 from autograd_graphs.picture import show
 from autograd_graphs.playing.animate import film
-from autograd_graphs.looking import torch_formulas
 from autograd_graphs.recording.record import record
 
 
