@@ -16,7 +16,7 @@ import torch
 
 from autograd_graphs.data import Graph, counted
 from autograd_graphs.drawing.diagram import MARGIN, arrow, drawing
-from autograd_graphs.drawing.display_list import Drawing, Mark, Pen
+from autograd_graphs.drawing.display_list import LEGEND, Drawing, Mark, Pen
 from autograd_graphs.drawing.layout import MOST_WORK, lay_out, work
 from autograd_graphs.drawing.palette import SMALL, TITLE
 from autograd_graphs.looking.snapshot import Walk, snapshot
@@ -76,7 +76,7 @@ def beside_torchviz(
     names = leaf_names(tensor, graph) if params is None else given_names(params)
     theirs, ours = their_graph(tensor, graph, names), drawing(graph)
     text = f"{difference(theirs, graph)}\n\n{ours.text}"
-    return picture(graph, side_by_side(draw_theirs(theirs), ours, text))
+    return picture(graph, side_by_side(draw_theirs(theirs), without_legend(ours), text))
 
 
 def given_names(params: object) -> dict[str, torch.Tensor]:
@@ -138,9 +138,9 @@ def difference(theirs: TheirGraph, graph: Graph) -> str:
 
 
 def draw_theirs(theirs: TheirGraph) -> Drawing:
-    pen = Pen(MARGIN, 54)
+    pen = Pen(MARGIN, 42)
     heading = theirs.trouble or "torchviz: arrows from inputs to outputs"
-    pen.write("title", 0, -24, (heading, ""))
+    pen.write("title", 0, -12, (heading, ""))
     sizes = []
     for lines, _ in theirs.boxes:
         letters = max([0, *map(len, lines)])
@@ -155,7 +155,7 @@ def draw_theirs(theirs: TheirGraph) -> Drawing:
         for nr, line in enumerate(lines):
             pen.write("torchviz", x, y - high / 2 + 18 + 16 * nr, (line, ""))
     wide = max(round(placed.width), width(heading, TITLE, bold=True))
-    return Drawing(wide + 2 * MARGIN, round(placed.height) + 54 + MARGIN, tuple(pen.marks), "", "")
+    return Drawing(wide + 2 * MARGIN, round(placed.height) + 42 + MARGIN, tuple(pen.marks), "", "")
 
 
 def side_by_side(left: Drawing, right: Drawing, text: str) -> Drawing:
@@ -165,6 +165,14 @@ def side_by_side(left: Drawing, right: Drawing, text: str) -> Drawing:
     alt = f"torchviz's picture, with arrows from inputs to outputs, beside ours. {right.alt}"
     size = beside + right.width, max(left.height, right.height)
     return Drawing(*size, (*left.marks, *moved), text, alt)
+
+
+def without_legend(drawn: Drawing) -> Drawing:
+    """Return a drawing without the words on its signs, which would make two pictures too small to read."""
+    legend = [mark for mark in drawn.marks if mark.owner == LEGEND]
+    high = min([drawn.height, *(mark.at[1] - MARGIN for mark in legend)])
+    marks = tuple([mark for mark in drawn.marks if mark.owner != LEGEND])
+    return replace(drawn, height=high, marks=marks)
 
 
 def shift(mark: Mark, dx: int) -> Mark:

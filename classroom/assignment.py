@@ -19,6 +19,7 @@ from classroom.grading.handed_in import submissions
 from classroom.grading.notebook import POINTS, described, points_cell, statement, text_cell
 from classroom.grading.reader_source import separable, source_of
 from course.workspace import ROOT, lessons
+from helpers.engine.putting_together import STAGES, given, text
 from helpers.exercises.exercise import exercises
 
 FOLDER = "assignments"
@@ -44,7 +45,10 @@ It is run from top to bottom, without a network and with nobody to answer an `in
 before you hand it in, *Restart Kernel and Run All Cells*. A cell may take 20 seconds. Whether an answer is right is not said
 here. An exercise gives all of its points or none."""
 LEFT_OUT = "Not asked here: {}. Their lessons ask them, and `check` there tells how they went."
-STUB = re.compile(r'\s*\bcheck\("(\d\d\.\d+)", answer\)\s*$')
+CALL = re.compile(
+    r'my_engine\("\d\d"(?:, show=True)?\)'
+)  # for which a cell stands here with what it brings
+STUB = re.compile(r'\s*\bcheck\("(\d\d\.\d+)", (?:answer|Value)\)\s*$')
 
 
 def main(arguments, root=ROOT):
@@ -86,7 +90,7 @@ def make(name, numbers, folder, root=ROOT):
     """Write the assignment into `folder`; return the ids of exercises that cannot be graded."""
     titles, cells, left_out = [], [], []
     for number in numbers:
-        title, asked, not_asked = source(number, lessons(root)[number])
+        title, asked, not_asked = source(number, lessons(root)[number], numbers)
         titles.append(title)
         cells += asked
         left_out += not_asked
@@ -130,8 +134,10 @@ def _notebook(titles, cells, left_out):
     return new_notebook(cells=[first, setup, *cells], metadata={"kernelspec": kernel})
 
 
-def source(number, master):
-    """Return a lesson's title, its exercises as cells, and the ids that cannot be graded."""
+def source(number, master, numbers):
+    """Return a lesson's title, its exercises as cells, and the ids that cannot be graded, in an
+    assignment of the lessons with these numbers.
+    """
     notebook = nbformat.read(master, as_version=4)
     asked = _asked(notebook)
     apart = separable(source_of(number))
@@ -140,7 +146,7 @@ def source(number, master):
         if exercise.id in asked and exercise.reader.cases and exercise.id not in apart:
             left_out.append(exercise.id)
         elif exercise.id in asked:
-            cells += _cells(exercise, *asked[exercise.id])
+            cells += _cells(exercise, *asked[exercise.id], numbers)
     title = notebook.cells[0].source.splitlines()[0].strip("# ")
     return title, cells, left_out
 
@@ -152,26 +158,37 @@ def _asked(notebook):
         role = cell.metadata.get("course", {}).get("role")
         stub = STUB.search(cell.source) if role == "stub" else None
         if stub:
-            asked[stub[1]] = above, cell.source[: stub.start()].rstrip()
+            asked[stub[1]] = above, CALL.sub("", cell.source[: stub.start()]).strip()
             above = []
-        elif role in ("exercise", "stub"):
+        elif role in ("exercise", "stub") and not CALL.match(cell.source):
             above.append(cell)
     return asked
 
 
-def _cells(exercise, above, stub):
-    """Return the cells of one exercise: what is asked, the stub with the solution, the points."""
+def _cells(exercise, above, stub, numbers):
+    """Return the cells of one exercise: what is asked and given, the stub with the solution, the points."""
     id, texts, shown = exercise.id, [], []
     for cell in above:
         if cell.cell_type == "code":
             shown.append(f"```python\n{cell.source}\n```")
         else:
             texts.append(statement(cell.source, id) if id in cell.source else cell.source)
-    text = "\n\n".join([*texts, *shown])
-    difficulty = re.search(rf"{re.escape(id)}.*?({'|'.join(POINTS)})\b", text)[1]
+    whole = "\n\n".join([*texts, *shown])
+    difficulty = re.search(rf"{re.escape(id)}.*?({'|'.join(POINTS)})\b", whole)[1]
     answer = f"{stub}\n### BEGIN SOLUTION\n{exercise.solution.strip()}\n### END SOLUTION"
-    asked, answered = text_cell(text, id), described(new_code_cell(answer), "answer", id)
-    return [asked, answered, points_cell(id, POINTS[difficulty])]
+    asked, answered = text_cell(whole, id), described(new_code_cell(answer), "answer", id)
+    given = [
+        described(new_code_cell(code), "given", id) for code in _given(exercise.stage, numbers)
+    ]
+    return [asked, *given, answered, points_cell(id, POINTS[difficulty])]
+
+
+def _given(stage, numbers):
+    """Return the code that goes before a stage of the engine: ours of earlier ones that are not asked, too."""
+    if not stage:
+        return []
+    earlier = [name for name in STAGES if name < stage and name not in numbers]
+    return ["\n\n".join([*map(text, earlier), given(stage)]).strip()]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ LONG = " ".join(["We wrote the mended line above the old one, and ran both of th
 
 def cells():
     """Return all cells of the notebook."""
-    picture = shown({"image/png": PIXEL, "text/plain": "<Figure>"})
+    picture, moons = (shown({"image/png": PIXEL, "text/plain": "<Figure>"}) for _ in "12")
     return [
         text("title", "# 99 · Rounds\n\nAbout an hour, and forty minutes of exercises."),
         text("case", "## 09:00 · The case\n\nIt stands still."),
@@ -29,11 +29,12 @@ def cells():
         code("run", "nudged()", printed("8.1\n")),
         text("text", f"{LONG} Look:"),
         code("run", "looked()", printed("8.2\n"), ask="How far?"),
-        text("text", "## A table\n\n| a | b |\n|---|---|\n| 1 | 2 |"),
+        text("text", f"## A table\n\nSee here:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n{LONG}"),
         text("return", f"## Back to the case\n\n{REASONED}"),
         code("run", "drawn()", picture, caption="Two ways meet in one card."),
         text("text", "In its place we write:", slide={"takeaway": "One line."}),
         code("run", "mended()", printed("86 of 100\n")),
+        code("run", "moons_pair(before, model)", moons, caption="A line runs between them."),
         text("notes", "**Wait** until somebody names the line."),
         text("text", "It was one line."),
         text("exercise", "## Your turn\n\n**99.1** · easy · 3 minutes. How many?"),

@@ -64,7 +64,7 @@ def displayed(shown, call, *args):
         (lambda: check("00.1", 77), "✗", "Not right", RED),
         (lambda: check("00.1", ...), "◐", "Not yet", AMBER),
         (lambda: check("00.1", "no number"), "◐", "Not understood", AMBER),
-        (lambda: check("00.9", 1), "◐", "Not checked", AMBER),
+        (lambda: check("00.99", 1), "◐", "Not checked", AMBER),
         (
             lambda: check("09.3", lambda x: x.relu() * (4 - x.numel() / 2) / 3),
             "◐",

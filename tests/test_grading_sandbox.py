@@ -31,7 +31,8 @@ RIGHT = {
     "03.1": "answer = 'w q r s z'",
     "03.2": "answer = [10, None, 5, 10]",
     "03.4": "def answer(loss, inner):\n    return torch.autograd.grad(loss, inner)[0]",
-    "03.5": "def answer(values):\n    return torch.tensor(values).reshape(-1, 1).requires_grad_()",
+    "03.6": "answer = 4",
+    "03.8": "def answer(start):\n    return (start * 0.02).unsqueeze(0).requires_grad_()",
 }
 
 
@@ -224,22 +225,22 @@ def test_a_notebook_that_says_too_much_is_cut_off(box):
 
 
 RECURSIVE = """
-def answer(values, kept=None):
+def answer(start, kept=None):
     if kept is None:
-        return answer(values, kept=[])
-    if len(kept) < len(values):
-        return answer(values, [*kept, [values[len(kept)]]])
-    return torch.tensor(kept, requires_grad=True)
+        return answer(start, kept=[])
+    if len(kept) < len(start):
+        return answer(start, [*kept, start[len(kept)].item() * 0.02])
+    return torch.tensor([kept], requires_grad=True)
 """
-INTERRUPTED = "def answer(values):\n    raise KeyboardInterrupt"  # as one that never ends is
+INTERRUPTED = "def answer(start):\n    raise KeyboardInterrupt"  # as one that never ends is
 
 
 def test_a_function_may_call_itself_and_is_forgotten_afterwards(box):
-    asked = [{"collect": "03.5"}, {"collect": "03.4"}]
+    asked = [{"collect": "03.8"}, {"collect": "03.4"}]
     steps = [{"code": RECURSIVE}, *asked, {"code": INTERRUPTED}, *asked]
     heard, _ = sandbox.run(steps, box, PATIENT)
     found = [one.get("found") for one in heard]
-    assert mark(find("03.5"), found[1]).right
+    assert mark(find("03.8"), found[1]).right
     assert found[2] == found[5] == {"kind": "missing"}
 
 
@@ -269,7 +270,8 @@ MALICIOUS = RIGHT | {
     "03.2": "import builtins, collecting, encoding, readers\nencoding.decoded = collecting.taken = lambda *_: {'kind': 'right'}\n"
     "builtins.print = None\nanswer = 'all points'",
     "03.4": "class Right:\n    __eq__ = lambda *_: True\n    __hash__ = None\nreaders.READERS.clear()\nanswer = Right()",
-    "03.5": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)",
+    "03.6": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)",
+    "03.8": FORGED + "def answer(start):\n    return start",
 }
 
 
@@ -278,9 +280,10 @@ CLASSES = {
     "03.2": "from collections import namedtuple\nanswer = namedtuple('Gradients', 'a b c s')(a=10.0, b=None, c=5.0, s=10.0)",
     "03.4": "class Catch:\n    def __call__(self, loss, inner):\n        kept = []\n        inner.register_hook(kept.append)\n"
     "        loss.backward()\n        return kept[0]\nanswer = Catch()",
-    "03.5": "class Weight(torch.nn.Module):\n    def __init__(self, values):\n        super().__init__()\n"
-    "        self.w = torch.nn.Parameter(torch.einsum('i,j->ij', torch.tensor(values), torch.ones(1)))\n"
-    "def answer(values):\n    return Weight(values).w",
+    "03.6": "class Line(int):\n    pass\nanswer = Line(4)",
+    "03.8": "class Prompt(torch.nn.Module):\n    def __init__(self, start):\n        super().__init__()\n"
+    "        self.w = torch.nn.Parameter(torch.einsum('i,j->ij', torch.ones(1), start * 0.02))\n"
+    "def answer(start):\n    return Prompt(start).w",
 }
 WRONG = {
     "03.1": "answer = 'w'",
@@ -324,7 +327,7 @@ def course(tmp_path_factory):
     return folder, {row["student"]: row for row in rows}
 
 
-ANSWERED = ("03.1", "03.2", "03.4", "03.5")  # the students leave the others as they are
+ANSWERED = ("03.8", "03.1", "03.2", "03.4", "03.6")  # the students leave the others as they are
 
 
 def points(row):
@@ -335,27 +338,27 @@ def points(row):
 def test_each_submission_has_its_points_and_reasons(course):
     _, table = course
     assert {student: points(row) for student, row in table.items()} == {
-        "ada": [1, 2, 2, 2],
-        "broken": [0, 0, 0, 0],
-        "crashing": [0, 0, 0, 0],
-        "empty": [0, 0, 0, 0],
-        "endless": [1, 2, 0, 2],
-        "malicious": [0, 0, 0, 0],
-        "wrong": [0, 0, 0, 0],
+        "ada": [2, 1, 2, 2, 1],
+        "broken": [0, 0, 0, 0, 0],
+        "crashing": [2, 0, 0, 0, 0],
+        "empty": [0, 0, 0, 0, 0],
+        "endless": [2, 1, 2, 0, 1],
+        "malicious": [0, 0, 0, 0, 0],
+        "wrong": [0, 0, 0, 0, 0],
     }
     assert all(reason for row in table.values() for reason in row["reasons"].values())
     for row in table.values():
-        assert [row["points"][id][1] for id in ANSWERED] == [1, 2, 2, 2]
+        assert [row["points"][id][1] for id in ANSWERED] == [2, 1, 2, 2, 1]
 
 
 def test_reasons_say_what_happened(course):
     _, table = course
     why = {student: row["reasons"] for student, row in table.items()}
     assert why["wrong"]["03.2"].startswith("You gave `b` a gradient.")
-    assert why["wrong"]["03.5"] == why["empty"]["03.5"] == STUB
+    assert why["wrong"]["03.8"] == why["empty"]["03.8"] == STUB
     assert "ZeroDivisionError: division by zero" in why["crashing"]["03.2"]
     assert why["crashing"]["03.4"].startswith("No answer: Python ended")
-    assert "not run, because at 03.4 Python ended" in why["crashing"]["03.5"]
+    assert "not run, because at 03.4 Python ended" in why["crashing"]["03.6"]
     assert "within the seconds" in why["endless"]["03.4"]
     assert "holds no notebook" in table["broken"]["note"]
 
@@ -399,8 +402,8 @@ def test_what_is_handed_in_anew_is_graded_anew_and_points_by_hand_stay(course, m
     assert sandbox.MISSING in said
     rows = grade.grade("lessons_03", files, folder)
     now = {row["student"]: points(row) for row in rows}
-    assert now["empty"] == [1, 0, 0, 0]
-    assert now["wrong"] == [0.5, 0, 0, 0]
+    assert now["empty"] == [0, 1, 0, 0, 0]
+    assert now["wrong"] == [0, 0.5, 0, 0, 0]
 
 
 def test_without_a_sandbox_nothing_is_graded(monkeypatch, box):

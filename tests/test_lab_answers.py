@@ -160,17 +160,6 @@ def test_03_2_a_cast_leaves_a_leaf_that_was_cast_before_its_flag_went_up():
     assert lines("03")[keys[2]].code == "w.requires_grad_()"
 
 
-def test_03_3_a_refused_backward_has_added_to_the_gradient_that_w_retains():
-    answer = answers("03")[3]
-    (keys,) = answer.keys
-    before, after = (at("03", one) for one in (keys[:-2], keys))
-    assert (before.error, after.error[:12]) == ("", "RuntimeError")
-    first, last = (short_numbers(one.numbers("w.grad")) for one in (before, after))
-    assert answer.bold == f"`w.grad`: from `{first}` to `{last}`."
-    assert leaf_behind(before) == leaf_behind(after) == "[0.4, 0.6]"
-    assert not at("03", keys.replace("4", "3")).error, "a note says so: the cast saved nothing"
-
-
 # Lesson 04: what nodes save
 
 

@@ -56,6 +56,8 @@ def test_the_way_back_to_the_case_is_shown_and_told_step_by_step(slides):
     assert drawn.result.kind == "picture"
     assert (mended.lead, bare(mended.result.html)) == ("In its place we write:", "86 of 100")
     assert (drawn.takeaway, mended.takeaway) == ("", "One line.")
+    assert (drawn.drawing, drawn.steps, mended.steps) == ("", 2, 3)
+    assert 'alt="A line runs between them."' in mended.drawing, "no code that only draws the moons"
     assert all("until somebody names the line" in words for words in mended.notes)
     assert "It was one line." in mended.notes[-1]
     assert "It was one line." not in mended.notes[0]
@@ -68,6 +70,9 @@ def test_what_asks_nothing_has_slides_of_its_own(slides):
     assert (looked.title, looked.lead, looked.ask) == ("A nudge", "", "How far?")
     assert LONG in looked.notes[0], "a long text is said"
     (table,) = [slide for slide in slides if isinstance(slide, Flow) and slide.part == "2"]
+    assert LONG in table.notes[0]
+    assert LONG not in table.parts[0][0]
+    assert "See here:" in table.parts[0][0]
     assert "<td>2</td>" in re.sub(' style=".*?"', "", table.parts[0][0])
 
 
@@ -86,6 +91,7 @@ def test_a_round_without_a_rule_ends_with_its_answer(slides):
         ("Only two. **The operation has a say, too.** And so on.", "The operation has a say, too."),
         ("**A frozen layer isn't recorded**: neither of both.", "A frozen layer isn't recorded."),
         ("**Nothing** comes back, and that is all.", ""),
+        ("And then: **it never moves at all.**", "It never moves at all."),
     ],
 )
 def test_the_rule_of_a_reason_is_its_bold_sentence_wherever_it_stands(said, rule):
@@ -104,12 +110,22 @@ def test_a_route_that_shows_the_case_shows_how_it_ends(slides):
     assert [bare(one.code) for one in shown[1:]] == ["broken()", "drawn()", "mended()"]
 
 
+def test_moons_that_find_no_place_stand_alone(tmp_path):
+    made = made_up_return.notebook()
+    drawn = [cell for cell in made.cells if cell.source in ("drawn()", "mended()")]
+    for cell in drawn:
+        cell.source = f"moons_picture({cell.source})"
+    slides = slides_in(made, tmp_path)[1]
+    alone = [one for one in slides if one.part == "case again"]
+    assert [(one.code, one.ask, one.steps) for one in alone] == [("", "", 1)] * 3
+
+
 def test_a_live_deck_runs_it(tmp_path):
     made = made_up_return.notebook()
     html = deck(made, tmp_path, live=True)
     lesson = LiveLesson(made, tmp_path, print)
     for cell in made.cells:
-        if cell.metadata.course.role == "run":
+        if cell.metadata.course.role == "run" and "moons" not in cell.source:
             assert f'data-run="{cell.id}"' in html
             assert cell.id in lesson.known
 

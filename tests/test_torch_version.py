@@ -54,6 +54,6 @@ def test_another_torch_is_named_in_one_sentence(version, monkeypatch, capfd):
 
 def test_lesson_00_checks_before_anything_is_asked():
     lesson = nbformat.read(ROOT / "notebooks" / "00_start_here.ipynb", as_version=4)
-    first = next(cell for cell in lesson.cells if cell.cell_type == "code")
+    first = next(cell for cell in lesson.cells if cell.metadata.course.role == "setup")
     assert first.source.endswith("\ncheck_torch()")
     assert first.outputs == []

@@ -1,7 +1,7 @@
 """Hold what an assignment's notebook is: which cells it has, and how a submission is made whole.
 
 Plain notebooks, as nbformat reads them. In `metadata.nbgrader` stands what nbgrader wants to know of
-a cell; the ids are "ask-03-1", "answer-03-1" and "points-03-1".
+a cell; the ids are "ask-03-1", "answer-03-1" and "points-03-1", and "given-04-9" where code is given.
 """
 
 import copy
@@ -63,7 +63,9 @@ def whole(submission, release):
     given = {cell.source for cell in cells}
     cells += [new_code_cell(source) for source in taken.pop("", []) if source not in given]
     for number in sorted(numbers, key=(list(taken) + numbers).index):
-        for kind in ("ask", "answer", "points"):
+        for kind in ("ask", "given", "answer", "points"):
+            if (kind, number) not in original:
+                continue
             cell = copy.deepcopy(original[kind, number])
             if kind == "answer" and number in taken:
                 cell.source, *more = taken[number]

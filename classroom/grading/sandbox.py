@@ -19,6 +19,8 @@ from pathlib import Path
 
 from classroom.grading import memory_limit, reader_source
 from classroom.grading.encoding import parsed
+from helpers.engine import putting_together
+from helpers.engine.putting_together import STAGES, text, with_dots
 from helpers.exercises.exercise import exercises
 
 HERE = Path(__file__).parent
@@ -38,7 +40,12 @@ DEAD = (
     "Not graded: nothing runs in the sandbox of students' code. It said: {}."
     " Some systems, such as Ubuntu, let no ordinary user make one: see classroom/grading.md."
 )
-NEVER_INSIDE = ("exercises/lessons", "predicting/questions.json", "__pycache__")  # of helpers/
+NEVER_INSIDE = (  # of helpers/
+    "engine/stages",
+    "exercises/lessons",
+    "predicting/questions.json",
+    "__pycache__",
+)
 
 
 @dataclass(frozen=True)
@@ -55,11 +62,22 @@ class Limits:
 
 
 @contextmanager
-def furnished(lessons):
-    """Give a folder with what the sandbox needs to take the answers of these lessons."""
+def furnished(lessons, stage=""):
+    """Give a folder with what the sandbox needs to take the answers of these lessons, or that of a
+    `stage` of the engine, which is tried on top of our stages before it.
+    """
     with tempfile.TemporaryDirectory() as folder:
         _furnish(Path(folder), lessons)
+        if stage:
+            _furnish_stages(Path(folder, "helpers", "engine", "stages"), stage)
         yield Path(folder)
+
+
+def _furnish_stages(folder, last):
+    folder.mkdir()
+    for stage in (name for name in STAGES if name <= last):
+        code = with_dots(stage) if stage == last else text(stage)
+        (folder / f"stage_{stage}.py").write_text(code, "utf-8")
 
 
 def _furnish(folder, lessons):
@@ -210,6 +228,7 @@ def trouble(folder, *secrets):
     if not shutil.which("bwrap"):
         return MISSING
     solutions = sorted(reader_source.LESSONS.glob("lesson_*.py"))
+    solutions += sorted(putting_together.FOLDER.glob("stage_*.py"))
     probe = _PROBE.format(files=[str(file.resolve()) for file in (*solutions, *secrets)])
     heard, ended = run([{"code": probe}, {"collect": "reached"}], folder)
     answer = next((record["found"] for record in heard if "found" in record), None)

@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 from course.publishing import durations, notes
 from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
 from course.publishing.cell_roles import ENDS
+from course.publishing.portions import blocks
 from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
 from course.publishing.slides import (
@@ -37,9 +38,13 @@ GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 UNSEEN = ("setup", "try", "guess", "stub", "notes")  # nothing of these is shown to a room
 EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
-BELOW = re.compile(r" ?Below: (?:all )?your predictions\.")  # `progress()` shows them, on no slide
+BELOW = re.compile(
+    r" ?Below(?::| are) (?:all )?your predictions\."
+)  # `progress()` shows them, on no slide
 WIDEST, LONGEST = 72, 190  # letters of a symptom on a slide, and of a warning
 LEAD = 220  # letters: three lines of what is told before code runs, a longer text is said
+OUT = "What comes out?"
+MOONS = re.compile(r"\A(?!.*\bbackward\().*^moons_\w+\(", re.M | re.S)  # it draws what ran before
 SHOW = "<p>Give them time to look.</p>"
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
 CASE = "**The case.**"  # the last exercise repairs it
@@ -73,6 +78,28 @@ def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
         if role(group[0]) == "case":
             case = with_role(group, "run")
         made += [replace(slide, part=part) for slide in new]
+    return with_moons(made, cells)
+
+
+def with_moons(slides: list[Slide], cells: Cells) -> list[Slide]:
+    """Return slides of which none shows code that only draws the moons: their picture is the last step
+    of the slide before, or stands alone.
+    """
+    draws = {cell.id for cell in cells if MOONS.search(cell.source)}
+    made: list[Slide] = []
+    for slide in slides:
+        if not isinstance(slide, Round) or slide.run not in draws or slide.is_question:
+            made.append(slide)
+            continue
+        before, picture = made[-1], slide.result.html
+        if isinstance(before, Round) and before.part == slide.part and not before.drawing:
+            steps = (*before.notes, slide.notes[-1])
+            takeaway = before.takeaway or slide.takeaway
+            made[-1] = replace(before, notes=steps, takeaway=takeaway, drawing=picture)
+        else:
+            last = slide.notes[-1:]
+            bare = replace(slide, ask="", code="", run="", result=Result(""))
+            made.append(replace(bare, notes=last, drawing=picture))
     return made
 
 
@@ -81,7 +108,7 @@ def grouped(cells: Cells) -> list[Cells]:
     groups: list[Cells] = []
     about: Cells = []  # the round whose notes are still to come
     for cell in cells:
-        goes_on = groups and all(map(is_exercise, (groups[-1][0], cell)))
+        goes_on = groups and is_exercise(groups[-1][0]) and (is_exercise(cell) or is_said([cell]))
         if not groups or (role(cell) in ENDS and not goes_on):
             groups.append([])
             if role(cell) in ("question", "lab"):
@@ -156,18 +183,22 @@ def slides_of(group: Cells, renderer: CellRenderer, title: str, case: Cells) -> 
 
 
 def with_role(group: Cells, name: str) -> Cells:
-    return [cell for cell in group if role(cell) == name and not ALONE.fullmatch(cell.source)]
+    named = [cell for cell in group if role(cell) == name and not ALONE.fullmatch(cell.source)]
+    return [cell for cell in named if not cell.metadata.course.get("slide", {}).get("skip")]
 
 
 def opening(group: Cells, renderer: CellRenderer) -> list[Slide]:
     """Return the title slide, and a slide for what runs on the first screen."""
     heading, rest = split_heading(group[0])
+    own = group[0].metadata.course.get("slide", {})
     title, number = heading or "Title", ""
     numbered = NUMBERED.match(title)
     if numbered:
         title, number = title[numbered.end() :], f"Lesson {numbered[1]}"
     title = renderer.line(title)
     lead, *others = re.split(r"\n\s*\n", rest.strip())
+    if "lead" in own:
+        others, lead = [lead, *others], own["lead"]
     if lead.startswith("- "):
         lead = ""
     goals = tuple(renderer.line(goal.rstrip(";.")) for goal in GOAL.findall(rest))
@@ -405,7 +436,8 @@ def left_over(group: Cells, used: Cells, renderer: CellRenderer, title: str) -> 
 
 
 def for_room(group: Cells) -> Cells:
-    return [cell for cell in group if role(cell) not in UNSEEN and not ALONE.fullmatch(cell.source)]
+    seen = [cell for cell in group if not cell.metadata.course.get("slide", {}).get("skip")]
+    return [cell for cell in seen if role(cell) not in UNSEEN and not ALONE.fullmatch(cell.source)]
 
 
 def is_said(group: Cells) -> bool:
@@ -436,11 +468,11 @@ def asked_in_group(group: Cells) -> Question | None:
 
 
 def run_slide(
-    cell: NotebookNode, renderer: CellRenderer, title: str, lead: str, spoken: str
+    cell: NotebookNode, renderer: CellRenderer, title: str, lead: str, spoken: str, ask="And now?"
 ) -> Slide:
     """Return the slide of a further run: its code and what it asks, then what came of it."""
     result = result_of(cell, renderer)
-    usual = "What will be drawn?" if result.kind == "picture" else "And now?"
+    usual = "What will be drawn?" if result.kind == "picture" else ask
     goes_on = "<p>Goes on from the question before. Let them say what comes.</p>"
     return Round(
         title=title,
@@ -563,7 +595,7 @@ def shown_slides(
     """
     made: list[Slide] = []
     for cell in runs:
-        shown = run_slide(cell, renderer, title, "" if made else own["lead"], spoken)
+        shown = run_slide(cell, renderer, title, "" if made else own["lead"], spoken, OUT)
         steps = [EXPECTED + spoken, spoken or SHOW]
         takeaway = cell.metadata.course.get("slide", {}).get("takeaway", "")
         if cell is runs[-1]:
@@ -576,16 +608,26 @@ def shown_slides(
     return made
 
 
+def told_beside(words: str, own: dict, renderer: CellRenderer) -> tuple[str, str]:
+    """Return what is shown of a text, and what is said: its long paragraphs, where it has more to see."""
+    if "lead" not in own and not SHOWN.search(words):
+        return words, ""
+    seen, said = [own["lead"]] if "lead" in own else [], []
+    for block, _ in blocks(words):
+        is_short = len(block) <= LEAD and "lead" not in own
+        (seen if is_short or SHOWN.search(block) else said).append(block)
+    return "\n\n".join(seen), renderer.text("\n\n".join(said))
+
+
 def flow(group: Cells, renderer: CellRenderer, title: str) -> Flow:
     """Return a slide of cells below each other, all at once; exercises are done at home."""
     shown = for_room(group)
     heading, rest = split_heading(group[0])
     if heading:
         title = renderer.line(heading)
-    own = group[0].metadata.course.get("slide", {})
     parts, spoken = [], ""
-    if "lead" in own:
-        rest, spoken = own["lead"], renderer.text(rest)
+    if role(group[0]) in ("text", "return"):
+        rest, spoken = told_beside(rest, group[0].metadata.course.get("slide", {}), renderer)
     for cell in shown:
         source = rest if cell is group[0] else cell.source
         parts.append((renderer.cell(cell, BELOW.sub("", source)), 0, cell.id))

@@ -19,6 +19,7 @@ class Cell:
 
     def __init__(self, stage: str, source: str, before: Mapping[str, str] | None = None) -> None:
         self.stage, self.source = stage, source
+        self.wanted = defined(yours(stage))  # what the stage is to define
         self.before = {name: text(name) for name in STAGES if name < stage} | dict(before or {})
 
     def __call__(self, program: str, look: str) -> object:
@@ -29,30 +30,32 @@ class Cell:
         return engine(self.before | {self.stage: self.kept})
 
     @property
+    def statements(self) -> list[ast.stmt]:
+        """What stands in the cell; nothing where it is no Python, which comes out when it runs."""
+        try:
+            return ast.parse(self.source).body
+        except SyntaxError:
+            return []
+
+    @property
     def kept(self) -> str:
         """What is kept of the cell: its definitions, below what the stage gives."""
         return f"{given(self.stage)}\n\n# yours\n{definitions(self.source, self.wanted)}"
 
     @property
-    def wanted(self) -> list[str]:
-        """What the stage is to define."""
-        return defined(yours(self.stage))
-
-    @property
     def missing(self) -> list[str]:
         """What the stage is to define, and this cell does not."""
-        there = defined(self.source)
+        there = {name for statement in self.statements for name in names_of(statement)}
         return [name for name in self.wanted if name not in there]
 
     @property
     def dots(self) -> list[str]:
         """What still holds dots, and nothing else: a function, or a class with such a method."""
-        found = []
-        for statement in ast.parse(self.source).body:
+        is_open = {}
+        for statement in self.statements:
             functions = [node for node in ast.walk(statement) if isinstance(node, ast.FunctionDef)]
-            if any(map(_is_open, functions)):
-                found += names_of(statement)
-        return [name for name in self.wanted if name in found]
+            is_open |= dict.fromkeys(names_of(statement), any(map(_is_open, functions)))
+        return [name for name in self.wanted if is_open.get(name)]
 
 
 def running(frame: FrameType) -> str:

@@ -31,14 +31,18 @@ changed anything by hand. If so, it puts a copy aside first.
 HEAD = re.compile(r"^# ==== (\d\d), (yours|ours) ====\n", re.MULTILINE)
 END = "# ==== as the course wrote it: "
 MOST = 1_000_000  # characters
+CHANGED = f"You changed {FILE} by hand, so I put a copy aside first"
+FOREIGN = f"There was another {FILE}, which I put aside first"
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Hold what the file says: the sections that are the student's, and whether it's as we wrote it."""
+    """Hold what the file says: the sections that are the student's, and a word for who wrote it where
+    that wasn't us alone.
+    """
 
     yours: Mapping[str, str]
-    untouched: bool = True
+    other: str = ""
 
 
 def path() -> Path:
@@ -55,7 +59,9 @@ def kept() -> Kept:
     parts = HEAD.split(body or content)
     rows = zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
     own = {stage: code.strip() + "\n" for stage, whose, code in rows if whose == "yours"}
-    return Kept(own, bool(body) and mark.startswith(_mark(body)))
+    if body and mark.strip() == _mark(body):
+        return Kept(own)
+    return Kept(own, CHANGED if len(parts) > 1 else FOREIGN)
 
 
 def _mark(body: str) -> str:
@@ -67,12 +73,12 @@ def earlier(stage: str) -> tuple[dict[str, str], list[str]]:
     has to stand in for it.
     """
     try:
-        own = kept().yours
-    except (OSError, ValueError) as error:
-        return {}, [
-            f"{FILE} can't be read ({type(error).__name__}), so all stages before this one are ours."
-        ]
-    return working({name: own[name] for name in sorted(own) if name < stage})
+        found = kept()
+    except (OSError, ValueError):
+        found = Kept({}, FOREIGN)
+    if found.other == FOREIGN:
+        return {}, [f"The {FILE} here isn't one that the course wrote, so I leave it alone."]
+    return working({name: found.yours[name] for name in sorted(found.yours) if name < stage})
 
 
 def working(own: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
@@ -127,21 +133,17 @@ def keep(cell: Cell) -> str:
 
 
 def _keep(cell: Cell) -> str:
-    found, aside = _found(), ""
+    try:
+        found = kept()
+    except ValueError:
+        found = Kept({}, FOREIGN)
     own, said = working(dict(sorted({**found.yours, cell.stage: cell.kept}.items())))
-    if said or not found.untouched:
-        aside = f" What stood there is in {_put_aside()}."
+    aside = found.other or ("I put a copy aside first" if said else "")
+    if aside:
+        said.append(f"{aside}: {_put_aside()}.")
     body = whole(own)
     write_whole(path(), f"{body}{END}{_mark(body)}\n")
-    return " ".join([f"Kept in {FILE}: {lines(sections(own))} lines so far.{aside}", *said])
-
-
-def _found() -> Kept:
-    """Return what is kept; what cannot be read counts as written by hand."""
-    try:
-        return kept()
-    except ValueError:
-        return Kept({}, untouched=False)
+    return " ".join([f"Kept in {FILE}: {lines(sections(own))} lines so far.", *said])
 
 
 def _put_aside() -> str:

@@ -14,7 +14,7 @@ import torch
 from autograd_graphs.guard import limited
 
 MOST_LINES = (
-    30_000  # that may run for one program on somebody's engine; a right one needs a thousand
+    20_000  # may run for one program on somebody's engine; a right one needs a few thousand
 )
 LARGEST = 1e6  # of what a random program computes
 LEAVES = ("x", "y", "w")

@@ -35,6 +35,9 @@ written("...")(case) says how other inputs could be. What counts is what comes b
 `parts` names what `look` lists, for the table of what differs. A *build* says what must be true in
 `promises` instead: a wrong answer is told which one broke, in which case, what came and what was wanted.
 
+A stage of the student's engine (helpers/engine) is such a function, too: `check` takes the text of the cell
+in which it stands, and the cases are programs that run on the engine which that text builds.
+
 The reference (reference.py) carries what is known of mistakes. A comment says what its line is for, and
 a line that begins with `~` is wrong, with a comment that says why. A wrong answer that does what the reference
 does with one line wrong hears about that line (mistakes.py, mutants.py). `known` is what that cannot see; it

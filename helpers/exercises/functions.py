@@ -11,6 +11,7 @@ from types import FunctionType
 from autograd_graphs.guard import Failed, Heard, guarded
 from autograd_graphs.looking.users_line import UsersLine, line_that_raised
 from autograd_graphs.plain_values import NotRead, describe, plain
+from helpers.engine.cells import Cell
 from helpers.exercises.programs import names_of
 from helpers.exercises.reading import Reader, as_tuple
 
@@ -146,6 +147,8 @@ def inputs_of(case: Case) -> tuple:
 
 def is_stub(answer: object) -> bool:
     """Tell whether `answer` is still the dots: `...`, a list with `...`, a function of dots."""
+    if isinstance(answer, Cell):
+        return bool(answer.dots)
     if isinstance(answer, FunctionType):
         return _body(answer) in map(_body, _DOTS)
     try:

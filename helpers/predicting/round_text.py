@@ -100,6 +100,7 @@ def rule_in(text: str) -> str:
     """Return the first bold sentence within a text; "" where a word or two are bold at most."""
     for rule in map(in_one_line, RULE.findall(text)):
         if len(rule.split()) >= WORDS:
+            rule = rule[:1].upper() + rule[1:]
             return rule if rule[-1] in ".!?" else f"{rule}."
     return ""
 

@@ -57,18 +57,20 @@ def test_output_and_reason_come_with_the_guess_and_are_there_after_a_reload(chro
         page = watch.page
         page.goto(lesson)
         page.emulate_media(media="print")
-        assert waiting(page) == [True, True], "on paper all is seen"
+        assert waiting(page) == [True] * 3, (
+            "on paper all is seen: output, reason, and what follows it"
+        )
         page.emulate_media(media="screen")
-        assert waiting(page) == [False, False]
+        assert waiting(page) == [False] * 3
         assert page.locator("text=y.grad_fn(torch.tensor").first.is_visible(), "the code is seen"
         row(page).locator(f"input[value={WRONG}]").check()
-        assert waiting(page) == [False, False], "to choose is not to say"
+        assert waiting(page) == [False] * 3, "to choose is not to say"
         row(page).get_by_role("button", name=f"My guess is ({WRONG})").click()
         said = plain(kind_of(FIRST).reply(FIRST, WRONG))
         assert said.startswith(f"You said ({WRONG}). It is ({FIRST.right}). ")
         for _ in range(2):
             expect(row(page).locator(".prediction-said")).to_have_text(said)
-            assert waiting(page) == [True, True]
+            assert waiting(page) == [True] * 3
             assert page.get_by_text(plain(FIRST.takeaway)).first.is_visible()
             assert not any(waiting(page, "05.q12"))
             page.reload()

@@ -140,7 +140,7 @@ def _places(plain: str) -> tuple[Place, ...]:
     gets = {"what `s` gets": "c"}
     if plain == "c":
         gets = {_OTHER_FACTOR: "a + b"}
-    places[plain] = Place(f"`{plain}.grad`", "None, for nobody asked", gets)
+    places[plain] = Place(f"`{plain}.grad`", "None, because nobody asked", gets)
     return tuple(places.values())
 
 
@@ -150,7 +150,7 @@ def _own(plain: str) -> dict[str, object]:
     return {
         "You left all four without a gradient. `backward()` did run, so the leaves that require"
         " grad and that it reached have one.": lambda _, seen: set(seen) == {None},
-        f"You gave `{plain}` a gradient. The slope exists on paper, but torch computes it only for"
+        f"You gave `{plain}` a gradient. The slope exists on paper, but PyTorch computes it only for"
         " what requires grad.": lambda _, seen: seen[at] not in (None, 0),
         f"You wrote 0 for `{plain}`. A 0 is a gradient that was computed, and here none was.": (
             lambda _, seen: seen[at] == 0
@@ -231,7 +231,7 @@ MIDDLE = Exercise(
     " somebody asked before.",
     known={
         "Your function returned None, and no gradient passed the `inner` that came in. To ask for a"
-        " gradient does not start a backward, and behind `detach()` there is no path to"
+        " gradient does not start a backward, and after `detach()` there is no path to"
         " `inner`.": shows("not passed"),
         "Your function returned None. Backward did pass `inner`, a non-leaf. But by then nothing"
         " had asked this tensor to keep its gradient.": shows("dropped"),
@@ -363,7 +363,7 @@ REASONS = Exercise(
         around=_hearing,
     ),
     cases=lambda random: _missing(random.randint(4, 9)),
-    right="Keep it for the next weight that does not learn: an empty dict means that all have a gradient.",
+    right="Keep it for the next weight that doesn't learn. An empty dict means they all have a gradient.",
     known={
         "PyTorch warned while your function ran: you read `.grad` of a non-leaf that keeps none. Ask"
         " `is_leaf` and `retains_grad` before you look.": lambda seen, _: any(

@@ -128,7 +128,7 @@ _HANDED = "Which shape has `y`, and which has what is handed in?"
 _OF_SUM = "Which shape has the sum, and which has what is handed in?"
 _NOTHING_IN = "How many elements are there, and who would put in what arrives?"
 CALLS = Lines(
-    read="part 4, and what happened when we handed something in",
+    read="part 5, and what happened when we handed something in",
     begins=(
         "W, x = torch.ones(2, 3), torch.ones(3, requires_grad=True)\ny = W @ x",
         "W, x = torch.ones(3, 2), torch.ones(2, requires_grad=True)\ny = W @ x",

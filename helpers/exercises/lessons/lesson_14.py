@@ -165,7 +165,7 @@ _SLOPE = "Is a slope infinite at 0, and does backward multiply it by a 0?"
 _FORWARD = "Is a number of the forward pass already infinite or NaN?"
 _SAFE = "Which number does the operation get in place of 0?"
 NANS = Lines(
-    read="idea 3, and part 5 of lesson 05",
+    read="idea 3, and part 6 of lesson 05",
     begins=tuple(f"x = torch.tensor([0.0, {x}], requires_grad=True)" for x in (4.0, 9.0, 1.0, 2.0)),
     lines={
         "y = torch.where(x > 0, x.log(), 0.0)": _SLOPE,

@@ -31,7 +31,7 @@ _OBJECT = re.compile(r"<(?:class ')?([\w.]+)[^<>]*>")
 
 def operations() -> Reader:
     """Read operations, in any order: "exp", "mul", "add", another of torch's, LEAF or SAVED."""
-    wants = 'a list of the bold words of cards, such as ["pow", "sum"]'
+    wants = 'a list of the names in bold on the cards, such as ["pow", "sum"]'
     return Reader(wants, _read)
 
 

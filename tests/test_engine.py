@@ -1,0 +1,424 @@
+"""A student's own engine: each stage does what PyTorch does, a typical mistake is told in its own words, and
+`my_engine.py` never loses what somebody built.
+"""
+
+import itertools
+import linecache
+import os
+import subprocess
+import sys
+from random import Random
+
+import nbformat
+import pytest
+import torch
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+from helpers import check, my_engine
+from helpers.engine import keeping
+from helpers.engine.cells import Cell
+from helpers.engine.checks import TRIED
+from helpers.engine.programs import drawn, on_engine, on_torch
+from helpers.engine.putting_together import STAGES, count, engine, given, lines, text, yours
+from helpers.exercises.exercise import exercises, find, lessons
+from helpers.exercises.verdict import judge
+
+pytestmark = pytest.mark.usefixtures("unfolded")
+ID = {one.stage: one.id for lesson in lessons() for one in exercises(lesson) if one.stage}
+OURS = {stage: engine({name: text(name) for name in STAGES if name <= stage}) for stage in STAGES}
+
+
+# Against PyTorch
+
+
+def test_every_stage_is_asked_once():
+    assert tuple(ID) == STAGES == tuple(TRIED)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("last", STAGES)
+def test_a_stage_does_what_pytorch_does_and_later_ones_leave_it_so(stage, last):
+    if stage > last:
+        return
+    _, look = TRIED[stage]
+    for seed in range(200):
+        program = drawn(Random(seed), 2 + seed % 9, look == "backward")
+        assert alike(on_engine(OURS[last], program, look), on_torch(program, look)), program
+
+
+def alike(one, other):
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return one == pytest.approx(other, rel=1e-9) if isinstance(one, float) else one == other
+
+
+@pytest.mark.parametrize("last", [stage for stage in STAGES if stage >= "05"])
+@pytest.mark.parametrize(
+    "program",
+    ["x = Value(2.0); z = x * x", "x = Value([1.0, 2.0], requires_grad=True); z = x * 2"],
+    ids=["no graph", "several numbers"],
+)
+def test_where_pytorch_refuses_to_go_backward_ours_does_in_the_same_words(last, program):
+    said = []
+    for value in (OURS[last]["Value"], lambda data, **flags: torch.tensor(data, **flags)):
+        names = {"Value": value}
+        exec(program, names)
+        with pytest.raises(RuntimeError) as error:
+            names["z"].backward()
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
+def test_many_paths_take_no_time_and_a_long_chain_no_recursion():
+    x = OURS[STAGES[-1]]["Value"](1.0, requires_grad=True)
+    h = x
+    for _ in range(5_000):
+        h = h + 1
+    for _ in range(60):
+        h = h + h
+    h.backward()
+    assert float(x.grad.data) == 2.0**60
+
+
+def test_a_student_writes_little_at_a_time_and_the_whole_stays_short():
+    so_far = {}
+    for stage in STAGES:
+        so_far[stage] = text(stage)
+        assert 11 <= count(yours(stage)) <= 25
+        assert lines(so_far) <= (155 if stage <= "09" else 280)
+
+
+# Mistakes, each in the smallest place of our own text, and words of what a student hears
+
+
+QUEUE = """
+    arrived, queue = {root: grad}, [root]
+    for node in queue:
+        for (child, _), grad in zip(node.next_functions, evaluate(node, arrived[node])):
+            if child is not None and child not in arrived:
+                queue.append(child)
+            if child is not None:
+                arrived[child] = arrived[child] + grad if child in arrived else grad
+"""
+FIRST_VISIT = """
+    order = []
+
+    def visit(node):
+        if node is not None and node not in order:
+            order.append(node)
+            for child, _ in node.next_functions:
+                visit(child)
+
+    visit(root)
+    arrived = {root: grad}
+    for node in order:
+        for (child, _), grad in zip(node.next_functions, evaluate(node, arrived[node])):
+            if child is not None:
+                arrived[child] = arrived[child] + grad if child in arrived else grad
+"""
+EACH_PATH = """
+    for (child, _), out in zip(root.next_functions, evaluate(root, grad)):
+        if child is not None:
+            run_backward(child, out, evaluate)
+"""
+WALK = yours("05").partition("evaluate):")[2]
+MISTAKES = {
+    "04": [
+        ("    if any(value.requires_grad for value in inputs):", "    if False:", "doesn't know that it"),
+        ("AddBackward0, (a, b))", "AddBackward0, (a, b), (a, b))", "Your sum photographs its inputs"),
+        ("saved=(a, b)", "saved=(b, a)", "has to photograph both factors"),
+        ("    if value.grad_accumulator is None:\n        value", "    value", "single AccumulateGrad"),
+        ("any(", "all(", "One input that requires grad is enough"),
+        ("kind(inputs, ", "kind([v for v in inputs if v.requires_grad], ", "You left `y` out"),
+        ("    if not value.requires_grad:\n        return None, 0\n", "", "Its edge is `(None, 0)`"),
+        ("if any(value.requires_grad for value in inputs)", "if True", "and yet you left a node"),
+        (", data.shape", "", "doesn't know the shape"),
+        ("    if value.grad_fn is not None:\n        return value.grad_fn, 0\n", "", "Only a leaf has an"),
+        ("return value.grad_accumulator, 0", "return value.grad_accumulator", "returns a pair"),
+    ],
+    "05": [
+        ("return grad, grad", "return grad", "with one gradient for each input"),
+        ("return grad, grad", "return (grad,)", "two gradients, one for each edge"),
+        ("evaluate(node, arrived.pop(node))", "node.backward(arrived.pop(node))", "yourself"),
+        ("grad * b, grad * a", "grad * a, grad * b", "the *other* one"),
+        ("grad * b, grad * a", "b, a", "forgot what had reached it"),
+        ("arrived[child] + grad if child in arrived else grad", "grad", "The second replaced the first"),
+        (WALK, EACH_PATH, "replaced what the first had written"),
+        (WALK, QUEUE, "With yours the order decides"),
+        (WALK, FIRST_VISIT, "With yours the order decides"),
+        ("            if child is not None:\n                waiting", "            if True:\n                waiting", "so step over it"),
+        ("ready.pop()", "ready[0]\n        arrived[node] = grad", "it doesn't end"),
+    ],
+}  # fmt: skip
+ADDS_AT_THE_LEAF = """
+def accumulate_grad(leaf, grad):
+    leaf.grad = grad if leaf.grad is None else leaf.grad + grad
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("stage", "old", "new", "words"), [(s, *row) for s, rows in MISTAKES.items() for row in rows]
+)
+def test_a_typical_mistake_is_told_in_its_own_words(stage, old, new, words):
+    assert yours(stage).count(old) == 1
+    verdict = judge(find(ID[stage]), yours(stage).replace(old, new))
+    assert verdict.kind == "known"
+    assert words in verdict.text
+    assert "\ncame\t" in verdict.text
+    heard = [idea.message for idea in find(ID[stage]).misconceptions if words in idea.message]
+    assert len(heard) == 1
+
+
+def test_every_path_by_itself_is_told_though_its_gradients_are_right():
+    told = judge(find("05.7"), ADDS_AT_THE_LEAF + yours("05").replace(WALK, EACH_PATH)).text
+    assert "The gradients are right, but you go along each path" in told
+
+
+def test_a_helper_in_another_cell_is_missed_by_name():
+    told = judge(find("04.9"), yours("04").replace("any(", "some(")).text
+    assert "name 'some' is not defined" in told
+    assert "a helper of yours belongs in here" in told
+
+
+# The file
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROGRESS_FOLDER", str(tmp_path))
+    return tmp_path
+
+
+CELLS = itertools.count()
+
+
+@pytest.fixture
+def run(folder, capsys):
+    """Run a cell in a notebook's namespace, as a kernel does; return what it prints."""
+    names = {"check": check, "my_engine": my_engine}
+
+    def run(source):
+        place = f"<cell {next(CELLS)}>"
+        linecache.cache[place] = len(source), None, source.splitlines(True), place
+        exec(compile(source, place, "exec"), names)
+        return " ".join(capsys.readouterr().out.split())
+
+    run.names = names
+    return run
+
+
+def cell(stage, body=""):
+    return f'my_engine("{stage}")\n\n\n{body or yours(stage)}\n\ncheck("{ID[stage]}", Value)\n'
+
+
+PLAY = "x = Value(3.0, requires_grad=True); h = x * x; (h + h * h).backward(); print(x.grad)"
+
+
+def imported(folder):
+    """Run the file by itself, and a backward on what it defines."""
+    names = {}
+    exec((folder / "my_engine.py").read_text("utf-8"), names)
+    exec(PLAY.replace("print(x.grad)", "came = str(x.grad)"), names)
+    return names["came"]
+
+
+MARK = "    # my own words\n"
+
+
+def mine(stage):
+    """Return our answer with words in it that only the student can have written."""
+    return yours(stage).replace("):\n", f"):\n{MARK}", 1)
+
+
+def test_what_was_skipped_is_ours_and_the_file_needs_no_course(run, folder):
+    told = run(cell("05", mine("05")))
+    assert told.startswith(
+        "Your engine: 04 ours. You write AddBackward0, MulBackward0 and run_backward."
+    )
+    assert "05.7 ✓" in told
+    assert "Kept in my_engine.py: 95 lines so far." in told
+    assert list(keeping.kept().yours) == ["05"]
+    assert imported(folder) == "Value(114.0)"
+    assert run(PLAY) == "Value(114.0)", "and in the notebook, at once"
+
+
+def test_a_wrong_cell_is_kept_nowhere(run, folder):
+    told = run(cell("05", yours("05").replace(WALK, QUEUE)))
+    assert "05.7 ✗" in told
+    assert "gradients: [6]" in told
+    assert "gradients: [114]" in told
+    assert "my_engine.py" not in told
+    assert not (folder / "my_engine.py").exists()
+
+
+def test_a_cell_with_dots_or_without_a_definition_says_so_and_counts_as_no_try(run, folder):
+    dots = "def edge(value): ...\n\n\ndef add(a, b):\n    '''Add.'''\n    ...\n"
+    told = run(cell("04", dots))
+    assert told.endswith("04.9: not answered yet. There are still dots in edge, add.")
+    assert "This cell doesn't define mul." in run(cell("04", yours("04").partition("def mul")[0]))
+    assert "doesn't define edge, recorded, add, mul" in run('check("04.9", Value)')
+    assert not list(folder.glob("*.*"))
+
+
+def test_another_day_goes_on_with_what_is_mine_and_says_so(run, folder):
+    run(cell("04", mine("04")))
+    run.names.clear()
+    run.names |= {"check": check, "my_engine": my_engine}
+    assert run('my_engine("05")').startswith("Your engine: 04 yours.")
+    assert MARK in "".join(linecache.getlines("<my_engine 04>"))
+    assert "05.7 ✓" in run(cell("05"))
+    assert list(keeping.kept().yours) == ["04", "05"]
+
+
+def test_going_back_replaces_one_section_and_leaves_the_later_ones(run, folder):
+    run(cell("04"))
+    run(cell("05", mine("05")))
+    before = keeping.kept().yours
+    told = run(cell("04", mine("04")))
+    after = keeping.kept().yours
+    assert "aside" not in told
+    assert MARK in after["04"]
+    assert after["05"] == before["05"]
+    assert imported(folder) == "Value(114.0)"
+    assert [path.name for path in folder.glob("*.py")] == ["my_engine.py"]
+
+
+def test_only_definitions_are_kept_and_what_they_need(run, folder):
+    more = (
+        "from math import prod\nLIMIT = 3\nx = Value(2.0, requires_grad=True)\nprint(x)\n"
+        "for k in range(2): y = k\n"
+    )
+    body = more + mine("04").replace("    # my own words\n", "    k = LIMIT\n", 1)
+    assert "04.9 ✓" in run(cell("04", body))
+    own = keeping.kept().yours["04"].partition("# yours")[2]
+    assert "from math import prod\n\n\nLIMIT = 3\n\n\ndef edge" in own
+    assert "print" not in own
+    assert "x = " not in own
+
+
+def test_a_section_that_broke_is_named_and_ours_stands_in_for_it(run, folder):
+    run(cell("04", mine("04")))
+    path = folder / "my_engine.py"
+    path.write_text(path.read_text().replace("any(", "all("))
+    edited = path.read_text()
+    told = run(cell("05", mine("05")))
+    assert "Your stage 04 in my_engine.py doesn't work any more" in told
+    assert "Your engine: 04 ours." in told
+    assert "05.7 ✓" in told
+    assert (
+        "You changed my_engine.py by hand, so I put a copy aside first: my_engine_before_1.py."
+        in told
+    )
+    assert (folder / "my_engine_before_1.py").read_text() == edited
+    assert list(keeping.kept().yours) == ["05"]
+    assert imported(folder) == "Value(114.0)"
+
+
+def test_what_was_edited_by_hand_and_works_stays_and_a_copy_is_put_aside_once(run, folder):
+    run(cell("04"))
+    path = folder / "my_engine.py"
+    path.write_text(path.read_text().replace("def edge(value):\n", f"def edge(value):\n{MARK}"))
+    assert "copy aside first: my_engine_before_1.py" in run(cell("05"))
+    assert MARK in keeping.kept().yours["04"]
+    assert "aside" not in run(cell("05"))
+
+
+def test_a_later_stage_that_leant_on_what_an_earlier_one_had_is_put_aside_and_said(run, folder):
+    run(cell("04", "def helper(): return 1\n\n\n" + yours("04")))
+    leaning = "def run_backward(root, grad, evaluate):\n"
+    run(cell("05", yours("05").replace(leaning, leaning + "    helper()\n")))
+    told = run(cell("04"))
+    assert "04.9 ✓" in told
+    assert "Your stage 05 in my_engine.py doesn't work any more (NameError" in told
+    assert "helper()" in (folder / "my_engine_before_1.py").read_text()
+    assert list(keeping.kept().yours) == ["04"]
+
+
+@pytest.mark.parametrize("content", [b"print('mine')\n", b"\xff\xfe\x00", b"# ==== nothing", b""])
+def test_a_file_of_somebody_else_is_left_alone_and_put_aside_before_it_is_written(
+    run, folder, content
+):
+    (folder / "my_engine.py").write_bytes(content)
+    assert "isn't one that the course wrote" in run('my_engine("05")')
+    assert "There was another my_engine.py, which I put aside first: my_engine_before_1.py." in run(
+        cell("04")
+    )
+    assert (folder / "my_engine_before_1.py").read_bytes() == content
+    assert list(keeping.kept().yours) == ["04"]
+
+
+def test_a_stage_of_a_later_edition_of_the_course_stays_in_the_file(run, folder):
+    run(cell("04"))
+    later = "# ==== 98, yours ====\ndef of_a_later_edition():\n    return 98\n"
+    body = (folder / "my_engine.py").read_text().partition(keeping.END)[0] + later + "\n\n"
+    (folder / "my_engine.py").write_text(f"{body}{keeping.END}{keeping._mark(body)}\n")
+    assert "aside" not in run(cell("05"))
+    assert "of_a_later_edition" in (folder / "my_engine.py").read_text()
+    assert imported(folder) == "Value(114.0)"
+
+
+def test_a_write_that_is_cut_short_leaves_the_file_as_it_was(run, folder, monkeypatch):
+    run(cell("04"))
+    before = (folder / "my_engine.py").read_text()
+
+    def cut_short(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", cut_short)
+    told = run(cell("05"))
+    assert "05.7 ✓" in told
+    assert "Not kept: my_engine.py could not be written (No space left on device)" in told
+    assert (folder / "my_engine.py").read_text() == before
+
+
+@pytest.mark.parametrize("stage", [..., None, 5, "06.1", "5", ["04"]])
+def test_my_engine_asked_for_what_is_no_stage_says_what_to_write(run, stage):
+    run.names["stage"] = stage
+    assert 'my_engine("04")' in run("my_engine(stage)")
+
+
+def test_what_is_given_can_be_read(run):
+    assert (
+        given("04").partition("\n")[2].split()
+        == run('my_engine("04", show=True)').partition("mul. ")[2].split()
+    )
+
+
+# In a real kernel
+
+
+HEAD = "from helpers import check, my_engine"
+
+
+def executed(cells, folder):
+    """Run cells in a kernel of their own in a folder; return what each prints."""
+    notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
+    kernel = {"resources": {"metadata": {"path": str(folder)}}, "kernel_name": "python3"}
+    NotebookClient(notebook, **kernel).execute()
+    shown = [
+        "".join(part.get("text") or part.data["text/plain"] for part in one.outputs)
+        for one in notebook.cells
+    ]
+    return shown, notebook
+
+
+@pytest.mark.slow
+def test_in_a_kernel_a_cell_reads_itself_and_the_stub_is_the_same_at_every_run(folder):
+    told, _ = executed([HEAD, cell("05"), PLAY], folder)
+    assert "05.7 ✓" in told[1]
+    assert told[2] == "Value(114.0)\n"
+    code = f"import sys; sys.path.append('.'); from my_engine import *; {PLAY}"
+    alone = [sys.executable, "-I", "-c", code]
+    done = subprocess.run(alone, cwd=folder, capture_output=True, text=True)
+    assert done.stdout == "Value(114.0)\n", done.stderr
+    (folder / "my_engine.py").unlink()
+    dots = "\n\n\n".join(f"def {name}(*args): ..." for name in Cell("04", "").wanted)
+    _, notebook = executed([HEAD, cell("04", dots)], folder)
+    nbformat.write(notebook, folder / "stub.ipynb")
+    call = [sys.executable, "-m", "pytest", "-q", "--nbval", "-p", "no:cacheprovider", "stub.ipynb"]
+    done = subprocess.run(call, cwd=folder, capture_output=True, text=True)
+    assert "2 passed" in done.stdout, done.stdout[-600:]
+    assert not (folder / "my_engine.py").exists()
