@@ -13,7 +13,10 @@ import helpers
 ROOT = Path(helpers.__file__).parent.parent
 PACKAGES = ("autograd_graphs", "helpers", "course", "classroom")
 MODULES = sorted(
-    path for home in PACKAGES for path in (ROOT / home).rglob("*.py") if path.name != "setup.py"
+    path
+    for home in PACKAGES
+    for path in (ROOT / home).rglob("*.py")
+    if path.name != "setup.py" and path.parent.name != "stages"  # which are texts
 )
 SPLIT = ("helpers.labs.engine", "helpers.exercises.lessons")  # rooms within a room
 
