@@ -1,5 +1,5 @@
 """Exercises of lesson 01, Variable to Tensor: what a wrapper cuts off, what still leads back, who shares a
-memory, a finder of old names, and the program of 2017 to port.
+memory, a loop of 2017 to port, and a file of 2017 with two cuts that nobody sees.
 """
 
 import re
@@ -23,7 +23,6 @@ from helpers.exercises.recognise import (
     always,
     both,
     fails,
-    first_wrong,
     like,
     right_in,
     shows,
@@ -93,7 +92,7 @@ WRAPPER = Exercise(
 
 _SUMMANDS = "What was recorded of each of the two summands?"
 RESULTS = Lines(
-    read="the idea “A weight without a gradient”, and draw each result with `show(result)`",
+    read="the part “Without `.data`”, and draw each result with `show(result)`",
     begins=(
         "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nz = x * 2",
         "x = torch.tensor([4.0, 5.0], requires_grad=True)\nz = x**2",
@@ -186,7 +185,7 @@ look at: w.grad
 LINE = Exercise(
     id="01.6",
     right="That line wraps or unpacks something that has a history, and passes on what has none.",
-    asked="Somebody ported this program, and kept one line too much of 2017: a weight loses its"
+    asked="Whoever ported this program left in one line too many from 2017: a weight loses its"
     " gradient, or part of it, or keeps an old one. Which line would you change? Give its number.",
     principle="ask of each old name what goes in: plain data loses nothing, a result or a weight its history.",
     hints=(
@@ -245,93 +244,6 @@ MEMORY = Exercise(
         "Draw a box for each piece of memory. Which of the three names lead to the same box?",
         "`d -= 1` writes into the box. `d = d - 1` makes a new box and gives it the name.",
     ),
-)
-
-
-_SOURCES = (
-    "from torch.autograd import Variable\n\n@ = Variable(torch.ones(3), volatile=True)\nw.data -= w.grad\n",
-    "@ = VariableLength(metadata)\nvolatiles = @.data_ptr(), @.dataset\n",
-    "@ = load()  # a Variable\n# was: @.data[0]\nprint(@)\n",
-    "import torch.utils.data\n@ = torch.utils.data.DataLoader(moons)\n",
-    "w.data -= @.grad.data\nw = Variable(Variable(@).data)\n",
-    "for step in range(10):\n\tprint loss.data[0]\nexec '@'\n",
-    "",
-    "@ = torch.utils.data.DataLoader(moons.data)\n",
-)
-
-
-def _sources(name: str, blank: int) -> tuple:
-    texts = ["\n" * blank + source.replace("@", name) for source in _SOURCES]
-    return tuple(partial(str, text) for text in texts)
-
-
-def _lines(returned: object, source: str) -> list:
-    """See the lines that were found for each old name, and those of all in their order."""
-    pairs = readable(returned)
-    are_pairs = isinstance(pairs, tuple) and all(
-        isinstance(pair, tuple) and len(pair) == 2 for pair in pairs
-    )
-    if not are_pairs:
-        return ["no list of pairs"] * 4
-    lines = []
-    for names in _OLD:
-        lines.append([line for line, name in pairs if name in names])
-    return [*lines, [line for line, _ in pairs]]
-
-
-_OLD = ("Variable",), ("volatile",), (".data", "data")
-_FIND = r"""
-import re
-
-
-def outdated(source):
-    found = []
-    for number, line in enumerate(source.splitlines(), start=1):
-        code = line.partition("#")[0].replace("torch.utils.data", "")
-        for name in re.findall(r"\bVariable\b|\bvolatile\b|\.data\b", code):
-            found.append((number, name))
-    return found
-
-
-answer = outdated
-"""
-
-OUTDATED = Exercise(
-    id="01.8",
-    reader=function(
-        *_sources("x", 0),
-        observe=_lines,
-        promises=(
-            "lines with Variable",
-            "lines with volatile",
-            "lines with .data",
-            "all, in order",
-        ),
-    ),
-    cases=lambda random: _sources(random.choice(("y", "loss", "batch")), random.randint(1, 9)),
-    right="Keep it for the next old repository: it finds the lines, and you decide about each.",
-    known={
-        "You found an old name inside a longer one, such as `.data` in `.data_ptr()`. In a regular"
-        " expression, `\\b` is the edge of a word.": first_wrong(1),
-        "You found an old name in a comment. What stands behind a `#` does not run.": first_wrong(
-            2
-        ),
-        "You found `torch.utils.data`. That is a module, and it is not old.": first_wrong(3),
-        "Some line has an old name more than once, and you found it once. Each one"
-        " counts.": first_wrong(4),
-        "Your function needs Python that is valid today, and an old program may not be. Read it as"
-        " text.": fails("SyntaxError", "IndentationError", "TokenError"),
-        "Your lines are numbered from 0. People, editors and errors count from 1.": like(
-            _FIND.replace("start=1", "start=0")
-        ),
-    },
-    hints=(
-        "`source.splitlines()` gives the lines, and `enumerate(lines, start=1)` their numbers."
-        " `partition` takes a comment away.",
-        r"`re.findall(r'\bVariable\b|\bvolatile\b|\.data\b', line)` lists the old names of a line, in order.",
-    ),
-    solution=_FIND,
-    principle="one line after another, and in each of them one name after another.",
 )
 
 
@@ -492,4 +404,72 @@ def _port(id: str, loop: str, given: tuple, parts: tuple, known: dict, **more: o
 _TWO_MOONS = partial(_on_moons, 100, 0.0, 0.0), partial(_on_moons, 30, 1.0, -1.0)
 PORT = _port("01.5", _MOONS, _TWO_MOONS, _PARTS, _OF_GUESSES, cases=_other_starts)
 
-EXERCISES = (WRAPPER, REACHES, LINE, MEMORY, OUTDATED, PORT)
+
+def _layers(count: int, hidden: int, seed: int) -> tuple:
+    """Return moons and two fresh weights: the first random, the second zero."""
+    u = torch.randn(2, hidden, generator=torch.Generator().manual_seed(seed))
+    return *moons(count), u.requires_grad_(), torch.zeros(hidden, 1, requires_grad=True)
+
+
+def _both(
+    guesses: object, points: torch.Tensor, moon: torch.Tensor, *weights: torch.Tensor
+) -> list:
+    is_recorded = isinstance(guesses, torch.Tensor) and guesses.requires_grad
+    return [
+        *map(readable, map(_detach, weights)),
+        "they have a graph" if is_recorded else readable(guesses),
+        "moved" if weights[-1].any() else "not moved",
+    ]
+
+
+def _other_layers(random: Random) -> tuple:
+    hidden, seed = random.randint(2, 5), random.randint(1, 99)
+    return tuple(partial(_layers, 2 * random.randint(10, 40), hidden, seed + k) for k in range(2))
+
+
+FILE = Exercise(
+    id="01.9",
+    reader=function(
+        partial(_layers, 60, 3, 1),
+        partial(_layers, 20, 2, 2),
+        observe=_both,
+        parts=("u afterwards", "v afterwards", "the guesses", "the v that came in"),
+    ),
+    cases=_other_layers,
+    right="Both weights learn again, and the penalty pulls at both, as in 2017.",
+    known={
+        "The numbers are right, but your guesses have a graph behind them, which lives as long as"
+        " they do. `guess.data` had none.": both(right_in(0, 1), shows("they have a graph")),
+        "The `v` that came in is what it was. The file trained the tensors it was given, so write"
+        " into those. A copy, or a new tensor under the same name, doesn't reach"
+        " them.": always("not moved"),
+    },
+    hints=(
+        "Ask of both questions in the file, `torch.is_tensor(…)` and `type(…) is Variable`: what did they say"
+        " in 2017, and what do they say today?",
+        "Put `show(loss)` behind the line of the loss. How many roads led from it to `u` in 2017, and how"
+        " many do today?",
+        "Drop `box` and the line after `size = …`. What's left is a file of today.",
+    ),
+    reference="""
+def answer(points, moon, u, v):
+    optimizer = torch.optim.SGD([u, v], lr=1.0)
+    for step in range(100):
+        h = torch.tanh(points @ u)
+~       h = torch.tanh(points @ u).detach()  # Your hidden layer is cut off from `u`. Ask what `box(h)`
+~           # gets today, and what it got in 2017.
+        guess = torch.sigmoid(h @ v)
+        size = (u**2).sum() + (v**2).sum()  # the penalty keeps both weights small
+~       size = ((u**2).sum() + (v**2).sum()).detach()  # Your penalty pulls at neither weight. If it's still in
+~           # your loss, ask what `type(size)` is today.
+~       size = (v**2).sum()  # Your penalty keeps `v` small and forgets `u`.
+        loss = ((guess - moon) ** 2).mean() + 0.01 * size
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return guess.detach()
+""",
+    principle="ask of each line of 2017 what goes into it today: plain data, or something with a history.",
+)
+
+EXERCISES = (LINE, WRAPPER, REACHES, MEMORY, PORT, FILE)
