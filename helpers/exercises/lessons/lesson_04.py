@@ -19,7 +19,7 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import always, at, fails
+from helpers.exercises.recognise import always, at, fails_first
 from helpers.exercises.slips import parts
 
 
@@ -468,7 +468,7 @@ RECORD = Exercise(
         "An edge to a result leads to the operation that made it, so to its `grad_fn`. Only a leaf has an"
         " AccumulateGrad.": at([6, 7], [2]),
         "`edge` returns a pair, as PyTorch's edges are: the node, and a 0, because all of our operations"
-        " have one output.": fails("cannot unpack", "not enough values", "too many values"),
+        " have one output.": fails_first("cannot unpack", "not enough values", "too many values"),
     },
     hints=(
         "Begin with `edge`. A gradient has reached this value: where does it go next? If an operation made"
