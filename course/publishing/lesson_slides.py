@@ -43,6 +43,7 @@ BELOW = re.compile(
 )  # `progress()` shows them, on no slide
 WIDEST, LONGEST = 72, 190  # letters of a symptom on a slide, and of a warning
 LEAD = 220  # letters: three lines of what is told before code runs, a longer text is said
+ONWARD = re.compile(r"\n\n([^\n]{1,220}:)\s*\Z")
 OUT = "What comes out?"
 MOONS = re.compile(r"\A(?!.*\bbackward\().*^moons_\w+\(", re.M | re.S)  # it draws what ran before
 SHOW = "<p>Give them time to look.</p>"
@@ -576,10 +577,15 @@ def text_slides(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]
         title = renderer.line(heading)
     runs, own = with_role(group, "run"), group[0].metadata.course.get("slide", {})
     if not runs or ("lead" not in own and SHOWN.search(words)):
-        made = flow([cell for cell in group if cell not in runs], renderer, title)
+        onward = ONWARD.search(words) if runs else None  # what leads on to the code
+        seen = [cell for cell in group if cell not in runs]
+        if onward:
+            seen[0] = NotebookNode(group[0], source=group[0].source.removesuffix(onward[0]))
+        made = flow(seen, renderer, title)
         if not made.parts:
             return []
-        return [made, *shown_slides(runs, renderer, title, own | {"lead": ""}, made.notes[0])]
+        lead = {"lead": renderer.line(onward[1]) if onward else ""}
+        return [made, *shown_slides(runs, renderer, title, own | lead, made.notes[0])]
     lead, spoken = own.get("lead", words.strip()), renderer.texts(with_role(group, "notes"))
     if "lead" in own or len(lead) > LEAD:
         lead, spoken = own.get("lead", ""), renderer.text(words) + spoken
@@ -615,7 +621,8 @@ def told_beside(words: str, own: dict, renderer: CellRenderer) -> tuple[str, str
     seen, said = [own["lead"]] if "lead" in own else [], []
     for block, _ in blocks(words):
         is_short = len(block) <= LEAD and "lead" not in own
-        (seen if is_short or SHOWN.search(block) else said).append(block)
+        is_shown = SHOWN.search(block) and not SHOWN.search(own.get("lead", ""))
+        (seen if is_short or is_shown else said).append(block)
     return "\n\n".join(seen), renderer.text("\n\n".join(said))
 
 
