@@ -90,7 +90,7 @@ LOOP = Exercise(
 
 _SLOPE = "Does `x` stand in its slope, or its result, or neither?"
 KEPT = Lines(
-    read="the idea “Three slopes, three nodes”, and draw each result with `show`",
+    read="the part “Three slopes, three nodes”, and draw each result with `show`",
     begins=(
         "x = torch.tensor([0.5, 2.0], requires_grad=True)",
         "x = torch.ones(3, requires_grad=True) * 2",
