@@ -177,6 +177,18 @@ def test_every_path_by_itself_is_told_though_its_gradients_are_right():
     assert "The gradients are right, but you go along each path" in told
 
 
+def test_of_two_mistakes_the_one_that_the_first_program_meets_is_told():
+    both = (
+        yours("05")
+        .replace("grad * b, grad * a", "grad * b")
+        .replace(
+            "            if child is not None:\n                waiting",
+            "            if True:\n                waiting",
+        )
+    )
+    assert "with one gradient for each input" in judge(find("05.7"), both).text
+
+
 def test_a_helper_in_another_cell_is_missed_by_name():
     told = judge(find("04.9"), yours("04").replace("any(", "some(")).text
     assert "name 'some' is not defined" in told

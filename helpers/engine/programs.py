@@ -85,21 +85,22 @@ def _name(value: object, names: dict) -> str:
 
 
 def _in_words(node: object, names: dict, met: list) -> str:
-    """Write a graph as one text: each node with those that it leads to, and by its number where it
-    was met before.
+    """Write a graph as one text: each node with those that it leads to. One that was met before is
+    "the same", with its number in the order in which they are met.
     """
     if node is None:
         return "None"
-    if node in met:
-        return f"node {met.index(node) + 1} again"
-    met.append(node)
-    name = node.name().rpartition("::")[2]
+    label = node.name().rpartition("::")[2]
     if hasattr(node, "variable"):
-        return f"{name} of {_name(node.variable, names)}"
+        label += f" of {_name(node.variable, names)}"
+    if node in met:
+        number = "" if hasattr(node, "variable") else f" (node {met.index(node) + 1})"
+        return f"the same {label}{number}"
+    met.append(node)
     nodes = [
         _in_words(child, names, met) + f" [{nr}]" * bool(nr) for child, nr in node.next_functions
     ]
-    return f"{name}({', '.join(nodes)})"
+    return f"{label}({', '.join(nodes)})" if nodes else label
 
 
 @contextlib.contextmanager

@@ -86,7 +86,7 @@ def at(cases: Container[int], parts: Container[int], *came: object) -> When:
     """
 
     def matches(seen: tuple, right: tuple) -> bool:
-        number = next(k for k, case in enumerate(seen) if not same(case, right[k]))
+        number = _first_wrong(seen, right)
         if number not in cases or isinstance(seen[number], Failed):
             return False
         pairs = zip(seen[number], right[number], strict=True)
@@ -94,6 +94,15 @@ def at(cases: Container[int], parts: Container[int], *came: object) -> When:
         return wrong in parts and (not came or any(same(seen[number][wrong], one) for one in came))
 
     return matches
+
+
+def fails_first(*fragments: str) -> When:
+    """Match where the first case that went wrong ended in an error whose words hold one of these texts."""
+    return lambda seen, right: raised((seen[_first_wrong(seen, right)],), *fragments)
+
+
+def _first_wrong(seen: tuple, right: tuple) -> int:
+    return next(k for k, case in enumerate(seen) if not same(case, right[k]))
 
 
 def both(first: When, second: When) -> When:

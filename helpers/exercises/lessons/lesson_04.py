@@ -19,7 +19,7 @@ from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import always, at, fails
+from helpers.exercises.recognise import always, at, fails_first
 from helpers.exercises.slips import parts
 
 
@@ -90,7 +90,7 @@ LOOP = Exercise(
 
 _SLOPE = "Does `x` stand in its slope, or its result, or neither?"
 KEPT = Lines(
-    read="the idea “Three slopes, three nodes”, and draw each result with `show`",
+    read="the part “Three slopes, three nodes”, and draw each result with `show`",
     begins=(
         "x = torch.tensor([0.5, 2.0], requires_grad=True)",
         "x = torch.ones(3, requires_grad=True) * 2",
@@ -426,7 +426,7 @@ CASE = Exercise(
     reference="""
 def answer(tables):
     missing = 1 - torch.pdist(tables)
-    crowded = torch.relu(missing).sum()
+    crowded = torch.relu(missing).sum()  # a pair that's too close needs a slope, which pushes it apart
 ~   crowded = (missing > 0).float().sum(); return crowded  # Your loss has no graph at all, and PyTorch says so.
 ~       # That error is more honest than the silence of the program above. The path from the loss to the
 ~       # distances mustn't be cut anywhere.
@@ -468,7 +468,7 @@ RECORD = Exercise(
         "An edge to a result leads to the operation that made it, so to its `grad_fn`. Only a leaf has an"
         " AccumulateGrad.": at([6, 7], [2]),
         "`edge` returns a pair, as PyTorch's edges are: the node, and a 0, because all of our operations"
-        " have one output.": fails("cannot unpack", "not enough values", "too many values"),
+        " have one output.": fails_first("cannot unpack", "not enough values", "too many values"),
     },
     hints=(
         "Begin with `edge`. A gradient has reached this value: where does it go next? If an operation made"

@@ -25,7 +25,7 @@ from helpers.exercises.recognise import (
     When,
     at,
     each_has,
-    fails,
+    fails_first,
     right_in,
     shows,
     wrong_in,
@@ -476,12 +476,12 @@ BACKWARD = Exercise(
         " decides, because the node of `h` runs before everything has reached it, and what comes later is"
         " lost. How would a node know that it has to wait?": at([5, 6], [0]),
         "Where an input needs no gradient, `next_functions` holds `(None, 0)`. Nothing is there to"
-        " run, so step over it.": fails("'NoneType' object"),
-        "A node's `backward` returns a tuple, with one gradient for each input.": fails(
+        " run, so step over it.": fails_first("'NoneType' object"),
+        "A node's `backward` returns a tuple, with one gradient for each input.": fails_first(
             "is not iterable"
         ),
         "I stopped your loop, because it doesn't end. Does each round take a node out, and can the same"
-        " node come in again?": fails("it does not end"),
+        " node come in again?": fails_first("it does not end"),
     },
     hints=(
         "The two vjps first. What reaches a sum goes on to both inputs as it is. What reaches a product is"
