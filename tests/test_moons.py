@@ -91,6 +91,18 @@ def test_words_for_whoever_does_not_see_it_say_what_to_notice():
     )
 
 
+def test_one_wrong_point_is_told_in_the_singular():
+    (x, y), _ = sorted(
+        zip(moons()[0].tolist(), moons()[1].tolist(), strict=True), key=lambda one: one[1]
+    )[0]
+    network = pretrained()
+    alt = moons_picture(
+        lambda at: network(at) + 99 * (at == torch.tensor([x, y])).all(1, True), "score"
+    ).alt
+    assert "99 of 100 right" in alt
+    assert "1 point of moon 0 and 0 of moon 1 is wrong." in alt
+
+
 def test_a_strip_counts_each_moment_and_has_two_rows_beyond_four():
     row, rows = (
         moons_strip([("step 0", slope)] * n + [("end", constant(NAN))], "score") for n in (3, 4)

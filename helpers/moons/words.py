@@ -47,10 +47,17 @@ def described(answers: Answers, words: str = "") -> str:
 def _wrong(answers: Answers) -> str:
     marks = list(zip(answers.verdicts, MOON, strict=True))
     zero, one = (marks.count(("wrong", moon)) for moon in (0, 1))
-    return f"{zero} points of moon 0 and {one} of moon 1 are wrong." if zero or one else ""
+    if not zero and not one:
+        return ""
+    verb = "is" if zero + one == 1 else "are"
+    return f"{_points(zero)} of moon 0 and {one} of moon 1 {verb} wrong."
 
 
 def _sure(answers: Answers) -> str:
     if answers.silent or answers.flat:
         return ""
-    return f"The model is more than 90% sure of {answers.sure} points."
+    return f"The model is more than 90% sure of {_points(answers.sure)}."
+
+
+def _points(count: int) -> str:
+    return "1 point" if count == 1 else f"{count} points"

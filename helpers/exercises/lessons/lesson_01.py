@@ -241,8 +241,8 @@ MEMORY = Exercise(
         draw=_other_memory,
     ),
     hints=(
-        "Draw a box for each piece of memory. Which of the three names lead to the same box?",
-        "`d -= 1` writes into the box. `d = d - 1` makes a new box and gives it the name.",
+        "Draw each piece of memory once. Which of the three names lead to the same one?",
+        "`d -= 1` writes into the memory that is there. `d = d - 1` makes new memory and gives it the name.",
     ),
 )
 
@@ -447,7 +447,7 @@ FILE = Exercise(
     hints=(
         "Ask of both questions in the file, `torch.is_tensor(…)` and `type(…) is Variable`: what did they say"
         " in 2017, and what do they say today?",
-        "Put `show(loss)` behind the line of the loss. How many roads led from it to `u` in 2017, and how"
+        "Put `show(loss)` after the line of the loss. How many roads led from it to `u` in 2017, and how"
         " many do today?",
         "Drop `box` and the line after `size = …`. What's left is a file of today.",
     ),

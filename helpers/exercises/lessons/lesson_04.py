@@ -90,7 +90,7 @@ LOOP = Exercise(
 
 _SLOPE = "Does `x` stand in its slope, or its result, or neither?"
 KEPT = Lines(
-    read="the idea “Three slopes, three nodes”, and draw each result with `show`",
+    read="the part “Three slopes, three nodes”, and draw each result with `show`",
     begins=(
         "x = torch.tensor([0.5, 2.0], requires_grad=True)",
         "x = torch.ones(3, requires_grad=True) * 2",
@@ -426,7 +426,7 @@ CASE = Exercise(
     reference="""
 def answer(tables):
     missing = 1 - torch.pdist(tables)
-    crowded = torch.relu(missing).sum()
+    crowded = torch.relu(missing).sum()  # a pair that's too close needs a slope, which pushes it apart
 ~   crowded = (missing > 0).float().sum(); return crowded  # Your loss has no graph at all, and PyTorch says so.
 ~       # That error is more honest than the silence of the program above. The path from the loss to the
 ~       # distances mustn't be cut anywhere.
