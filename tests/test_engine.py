@@ -304,7 +304,7 @@ def test_only_definitions_are_kept_and_what_they_need(run, folder):
         "for k in range(2): y = k\n"
     )
     body = more + mine("04").replace("    # my own words\n", "    k = LIMIT\n", 1)
-    assert "04.9 ✓" in run(cell("04", body))
+    assert "04.9 ✓" in run("from __future__ import annotations\n" + cell("04", body))
     own = keeping.kept().yours["04"].partition("# yours")[2]
     assert "from math import prod\n\n\nLIMIT = 3\n\n\ndef edge" in own
     assert "print" not in own
