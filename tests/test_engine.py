@@ -304,7 +304,7 @@ def test_only_definitions_are_kept_and_what_they_need(run, folder):
         "for k in range(2): y = k\n"
     )
     body = more + mine("04").replace("    # my own words\n", "    k = LIMIT\n", 1)
-    assert "04.9 ✓" in run(cell("04", body))
+    assert "04.9 ✓" in run("from __future__ import annotations\n" + cell("04", body))
     own = keeping.kept().yours["04"].partition("# yours")[2]
     assert "from math import prod\n\n\nLIMIT = 3\n\n\ndef edge" in own
     assert "print" not in own
@@ -329,13 +329,17 @@ def test_a_section_that_broke_is_named_and_ours_stands_in_for_it(run, folder):
     assert imported(folder) == "Value(114.0)"
 
 
-def test_what_was_edited_by_hand_and_works_stays_and_a_copy_is_put_aside_once(run, folder):
+def test_what_was_edited_by_hand_and_works_stays_and_a_copy_is_put_aside_each_time(run, folder):
     run(cell("04"))
     path = folder / "my_engine.py"
     path.write_text(path.read_text().replace("def edge(value):\n", f"def edge(value):\n{MARK}"))
     assert "copy aside first: my_engine_before_1.py" in run(cell("05"))
     assert MARK in keeping.kept().yours["04"]
     assert "aside" not in run(cell("05"))
+    first = (folder / "my_engine_before_1.py").read_text()
+    path.write_text(path.read_text() + "# and once more\n")
+    assert "copy aside first: my_engine_before_2.py" in run(cell("05"))
+    assert (folder / "my_engine_before_1.py").read_text() == first
 
 
 def test_a_later_stage_that_leant_on_what_an_earlier_one_had_is_put_aside_and_said(run, folder):

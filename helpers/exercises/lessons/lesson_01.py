@@ -187,7 +187,8 @@ LINE = Exercise(
     right="That line wraps or unpacks something that has a history, and passes on what has none.",
     asked="Whoever ported this program left in one line too many from 2017: a weight loses its"
     " gradient, or part of it, or keeps an old one. Which line would you change? Give its number.",
-    principle="ask of each old name what goes in: plain data loses nothing, a result or a weight its history.",
+    principle="ask of each old name what goes into it: plain data has nothing to lose, but a result or a"
+    " weight loses its history.",
     hints=(
         "Look for `Variable` and `.data`. What stands inside the parentheses, or before the dot?",
         "If plain data goes in, nothing is lost. A weight, or what was computed from one, loses its history.",
