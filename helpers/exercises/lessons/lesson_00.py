@@ -303,8 +303,9 @@ TAXI = Exercise(
     known={
         "Nothing asks for a gradient any more, so once again there's no graph. Which number should the"
         " program learn? That's the one that has to ask.": fails("does not require grad"),
-        "`per_km.grad` is None: no gradient reached `per_km`, because `per_km` never asked for one."
-        " It doesn't help that `km` asks, or the loss.": fails("NoneType"),
+        "`per_km.grad` is None. If `per_km` never asked for a gradient, none reaches it, and it doesn't"
+        " help that `km` asks, or the loss. If it did ask, the name `per_km` has moved on to a new tensor,"
+        " as it does after `per_km = per_km - …`. Write into the one that asked.": fails("NoneType"),
         "`per_km` asks for a gradient now, so PyTorch protects it: without `torch.no_grad()` it"
         " won't let you change a leaf in place. That line was"
         " right.": fails("leaf Variable that requires grad"),
