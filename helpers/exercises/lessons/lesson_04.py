@@ -421,7 +421,7 @@ CASE = Exercise(
     },
     hints=(
         "Draw `broken(tables)`. Which of its two parts leads on, and where to?",
-        "A pair counts for 1 if it's closer than a metre. Ask softly instead: how much is missing to a metre?",
+        "A pair counts for 1 if it's closer than a metre. Ask softly instead: how far short of a metre is it?",
     ),
     reference="""
 def answer(tables):

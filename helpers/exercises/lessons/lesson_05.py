@@ -124,8 +124,8 @@ PULLED_BACK = Exercise(
 )
 
 
-_HANDED = "Which shape has `y`, and which has what is handed in?"
-_OF_SUM = "Which shape has the sum, and which has what is handed in?"
+_HANDED = "What shape is `y`, and what shape is what you hand in?"
+_OF_SUM = "What shape is the sum, and what shape is what you hand in?"
 _NOTHING_IN = "How many elements are there, and who would put in what arrives?"
 CALLS = Lines(
     read="part 5, and what happened when we handed something in",
@@ -136,15 +136,15 @@ CALLS = Lines(
         "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\ny = x.exp()",
     ),
     lines={
-        "y.backward()": "How many elements has `y`, and who would put in what arrives?",
+        "y.backward()": "How many elements does `y` have, and who would put in what arrives?",
         "y.backward(torch.ones(3))": _HANDED,
         "y.backward(torch.ones(2))": _HANDED,
-        "y.sum().backward()": "How many elements has the sum, and who would put in what arrives?",
+        "y.sum().backward()": "How many elements does the sum have, and who would put in what arrives?",
         "y.sum().backward(torch.tensor([1.0]))": _OF_SUM,
         "y.sum().backward(torch.tensor(1.0))": _OF_SUM,
         "y.mean().backward()": _NOTHING_IN,
         "y[:1].backward()": _NOTHING_IN,
-        "y[0].backward(torch.tensor(5.0))": "Which shapes have the element and what is handed in?",
+        "y[0].backward(torch.tensor(5.0))": "What shape is the element, and what shape is what you hand in?",
         "y.backward(torch.ones_like(y))": _HANDED,
         "y.backward(torch.tensor(1.0))": _HANDED,
         "(y * 2).backward()": _NOTHING_IN,
@@ -215,10 +215,10 @@ DIVISION = Exercise(
         parts=("gradients", "v afterwards", "a afterwards", "b afterwards"),
     ),
     right="Both agree with PyTorch's own node for `/`, for numbers and for tensors of one shape.",
-    principle="for each input a node hands on what arrives, times the slope in that input, with the"
+    principle="for each input a node hands on what arrives, times the slope with respect to it, with the"
     " other input held still.",
     known={
-        "After your function ran, a tensor that it was given holds other numbers than before. `v`,"
+        "After your function ran, a tensor that it was given holds different numbers from before. `v`,"
         " `a` and `b` belong to whoever called: compute new tensors, without writing in"
         " place.": wrong_in(1, 2, 3),
         "Your gradient for `a` is right, but that for `b` isn't. Write `a / b` as `a * b**-1`, and"
@@ -322,7 +322,7 @@ ROWS = Exercise(
         "`jacobian` ran inside your function. This exercise asks you to go back yourself, once for"
         " each element of `f(x)`. To compare with `jacobian`, call it"
         " outside.": shows(_IN_JACOBIAN),
-        "After your function ran, `x` holds other numbers than before. It belongs to whoever"
+        "After your function ran, `x` holds different numbers from before. It belongs to whoever"
         " called: read it, and do not write into it.": shows(_CHANGED),
         "Your function returned something and never called `f`. Its rows depend on what `f`"
         " computes at `x`.": shows(_NEVER_RAN),
