@@ -305,7 +305,9 @@ TAXI = Exercise(
         " program learn? That's the one that has to ask.": fails("does not require grad"),
         "`per_km.grad` is None. If `per_km` never asked for a gradient, none reaches it, and it doesn't"
         " help that `km` asks, or the loss. If it did ask, the name `per_km` has moved on to a new tensor,"
-        " as it does after `per_km = per_km - …`. Write into the one that asked.": fails("NoneType"),
+        " as it does after `per_km = per_km - …`. Write into the one that asked.": fails(
+            "NoneType"
+        ),
         "`per_km` asks for a gradient now, so PyTorch protects it: without `torch.no_grad()` it"
         " won't let you change a leaf in place. That line was"
         " right.": fails("leaf Variable that requires grad"),
