@@ -398,7 +398,8 @@ def _port(id: str, loop: str, given: tuple, parts: tuple, known: dict, **more: o
         ),
         solution=loop,
         **more,
-        principle="the caller holds the tensor that `w` named at first, and sees only what is written into it.",
+        principle="your update should have the sign and the size of `w.data -= w.grad.data`, and the caller sees"
+        " only what you write into the tensor that came in.",
     )
 
 

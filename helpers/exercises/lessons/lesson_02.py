@@ -27,7 +27,7 @@ _INDEX = "What does it give: a float that can change by a little, or an index or
 _STEPS = "Go through its line from left to right: whose flag is up after each step?"
 _MODE = "Was grad mode on or off while its line ran, and does that matter here?"
 FLAGS = Lines(
-    read="“Must all inputs agree?” and “Half a gradient”",
+    read="“Must all inputs agree?”, “Half a gradient” and “Lab: what is recorded?”",
     begins=(
         "x = torch.ones(2)\ny = x * 2\nx.requires_grad_()",
         "x = torch.ones(2, requires_grad=True)\ny = x * 2\nx = x.detach()",

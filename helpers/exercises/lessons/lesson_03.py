@@ -23,7 +23,7 @@ _HAS = "Does what this call returns have a `grad_fn`?"
 _ASKS = "Does what goes in require grad, so that the operation is recorded?"
 _SLICE = "Is taking a part recorded?"
 MADE = Lines(
-    read="parts 1 and 2",
+    read="“Eight tensors” and “Where did the gradient go?”",
     begins=(
         "w = torch.ones(2, requires_grad=True)\nk = torch.ones(2)",
         "k = torch.zeros(2, requires_grad=True)\nw = torch.nn.Parameter(torch.ones(2))",
@@ -233,8 +233,9 @@ MIDDLE = Exercise(
         "Your function returned None, and no gradient passed the `inner` that came in. Asking for a"
         " gradient doesn't start a backward, and after `detach()` there is no path to"
         " `inner`.": shows("not passed"),
-        "Your function returned None. Backward did pass `inner`, a non-leaf. But by then nothing"
-        " had asked this tensor to keep its gradient.": shows("dropped"),
+        "Your function returned None. Backward did pass the `inner` that came in, but that one hadn't"
+        " been asked to keep its gradient. If you made a copy and asked that: `loss` wasn't computed"
+        " from it.": shows("dropped"),
         "Your function returned None. You did ask, but no gradient passed after that.": shows(
             "late"
         ),

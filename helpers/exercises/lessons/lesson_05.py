@@ -128,7 +128,7 @@ _HANDED = "What shape is `y`, and what shape is what you hand in?"
 _OF_SUM = "What shape is the sum, and what shape is what you hand in?"
 _NOTHING_IN = "How many elements are there, and who would put in what arrives?"
 CALLS = Lines(
-    read="part 5, and what happened when we handed something in",
+    read="“Where a walk begins”, and what happened when we handed something in",
     begins=(
         "W, x = torch.ones(2, 3), torch.ones(3, requires_grad=True)\ny = W @ x",
         "W, x = torch.ones(3, 2), torch.ones(2, requires_grad=True)\ny = W @ x",
@@ -356,6 +356,9 @@ def answer(f, x):
 ~       y.backward(v, retain_graph=True); row = x.grad.clone()  # Your first row is right, but each later one
 ~           # includes the rows before it, because `backward()` adds to `x.grad`. Use the function that returns the
 ~           # gradient, or empty `x.grad` in between.
+~       y.backward(v, retain_graph=True); row = x.grad; rows += [row]; continue  # All your rows are the same. Each
+~           # of them is `x.grad` itself, and every `backward()` goes on adding to that one tensor. Use the function
+~           # that returns the gradient, or keep a clone and empty `x.grad` before each call.
 ~       y.backward(v, retain_graph=True); row = x.grad; rows += [row]; row.zero_(); continue  # All your rows are
 ~           # zeros. If you kept `x.grad` itself and then called `zero_()` on it, you wiped the row you had kept,
 ~           # because it's the same tensor.
