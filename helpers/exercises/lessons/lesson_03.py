@@ -23,7 +23,7 @@ _HAS = "Does what this call returns have a `grad_fn`?"
 _ASKS = "Does what goes in require grad, so that the operation is recorded?"
 _SLICE = "Is taking a part recorded?"
 MADE = Lines(
-    read="“Eight tensors” and “Where did the gradient go?”",
+    read="from “Eight tensors” on",
     begins=(
         "w = torch.ones(2, requires_grad=True)\nk = torch.ones(2)",
         "k = torch.zeros(2, requires_grad=True)\nw = torch.nn.Parameter(torch.ones(2))",
