@@ -11,13 +11,17 @@ from nbformat import NotebookNode
 
 from course.publishing import durations, notes
 from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
-from course.publishing.cell_roles import ENDS
-from course.publishing.portions import blocks
-from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
+from course.publishing.slide_groups import (
+    CASE,
+    grouped,
+    is_exercise,
+    is_said,
+    parts,
+    role,
+    with_role,
+)
 from course.publishing.slides import (
-    AGAIN,
-    Flow,
     Lab,
     Opening,
     Recap,
@@ -25,6 +29,18 @@ from course.publishing.slides import (
     Round,
     Slide,
     Table,
+)
+from course.publishing.told_slides import (
+    BELOW,
+    EXPECTED,
+    drawing,
+    flow,
+    left_over,
+    printed_by,
+    result_of,
+    run_slide,
+    text_slides,
+    with_moons,
 )
 from helpers.exercises.exercise import Exercise, find
 from helpers.predicting.kinds import lines_of, names
@@ -36,32 +52,13 @@ from helpers.predicting.round_text import FENCE, TABLE, Reason, question, reason
 NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
-UNSEEN = ("setup", "try", "guess", "stub", "notes")  # nothing of these is shown to a room
-EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
-BELOW = re.compile(
-    r" ?Below(?::| are) (?:all )?your predictions\."
-)  # `progress()` shows them, on no slide
-WIDEST, LONGEST = 72, 190  # letters of a symptom on a slide, and of a warning
-LEAD = 220  # letters: three lines of what is told before code runs, a longer text is said
-ONWARD = re.compile(r"\n\n([^\n]{1,220}:)\s*\Z")
-OUT = "What comes out?"
-MOONS = re.compile(r"\A(?!.*\bbackward\().*^moons_\w+\(", re.M | re.S)  # it draws what ran before
-SHOW = "<p>Give them time to look.</p>"
+WIDEST = 72  # letters of a symptom on a slide
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
-CASE = "**The case.**"  # the last exercise repairs it
 EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re.S)
-AFTER = ("return", "exercise", "recap")  # the numbered parts
-PARTS = {"title": "opening", "case": "case", "return": AGAIN, "lab": "lab"}
 HEAD = ("", "How long", "How it begins")  # of the table of exercises
 CHECKED = re.compile(r"""\bcheck\(["'](\d\d\.\d+)["']""")
-SHOWN = re.compile(r"^\||^```|!\[|<img", re.M)  # in a text: what one has to see
 COMMENT = re.compile(r"^ *#.*\n|  +#.*$", re.M)
 FINE = "\n(no error)"
-ALONE = re.compile(r"\s*progress\(\)\s*")
-
-
-def role(cell: NotebookNode) -> str:
-    return cell.metadata.course.get("role", "")
 
 
 def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
@@ -82,89 +79,12 @@ def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
     return with_moons(made, cells)
 
 
-def with_moons(slides: list[Slide], cells: Cells) -> list[Slide]:
-    """Return slides of which none shows code that only draws the moons: their picture is the last step
-    of the slide before, or stands alone.
-    """
-    draws = {cell.id for cell in cells if MOONS.search(cell.source)}
-    made: list[Slide] = []
-    for slide in slides:
-        if not isinstance(slide, Round) or slide.run not in draws or slide.is_question:
-            made.append(slide)
-            continue
-        before, picture = made[-1], slide.result.html
-        if isinstance(before, Round) and before.part == slide.part and not before.drawing:
-            kept = before.notes[:-1] if before.takeaway else before.notes
-            steps = (*kept, before.notes[-1] if before.takeaway else slide.notes[-1])
-            takeaway = before.takeaway or slide.takeaway
-            made[-1] = replace(before, notes=steps, takeaway=takeaway, drawing=picture)
-        else:
-            last = slide.notes[-1:]
-            bare = replace(slide, ask="", code="", run="", result=Result(""))
-            made.append(replace(bare, notes=last, drawing=picture))
-    return made
-
-
-def grouped(cells: Cells) -> list[Cells]:
-    """Return the cells of each round, lab, text, exercise and so on; notes with what they are on."""
-    groups: list[Cells] = []
-    about: Cells = []  # the round whose notes are still to come
-    for cell in cells:
-        goes_on = groups and is_exercise(groups[-1][0]) and (is_exercise(cell) or is_said([cell]))
-        if not groups or (role(cell) in ENDS and not goes_on):
-            groups.append([])
-            if role(cell) in ("question", "lab"):
-                about = groups[-1]
-            elif role(cell) != "text" or split_heading(cell)[0]:
-                about = []
-        if role(cell) == "notes" and about:
-            about.append(cell)
-            about = []
-        else:
-            groups[-1].append(cell)
-    return groups
-
-
-def parts(groups: list[Cells]) -> list[str]:
-    """Return the part of each group: a `## ` heading between the case and its return begins one."""
-    heads = [group[0] for group in groups]
-    cases, number, place = list(map(role, heads)).count("case"), 0, ""
-    made: list[str] = []
-    for first in heads:
-        cases -= role(first) == "case"
-        place = role(first) if role(first) in AFTER else place
-        part = "opening" if cases else named_part(first, place)
-        if not part and role(first) in ("question", "text"):
-            level = first.source.partition(" ")[0]
-            number += level == "##" and not place
-            part = "" if place else str(number or "")
-            if made and not level.startswith("##"):
-                part = made[-1]
-        made.append(part)
-    return made
-
-
-def named_part(first: NotebookNode, place: str) -> str:
-    """Return the name of a part that its first cell gives it, for it has no number; "" for none."""
-    is_quiz = first.metadata.course.get("id", "").startswith("quiz.")
-    if is_quiz or (role(first) == "lab" and place == "recap"):
-        return "quiz"
-    if role(first) == "exercise" and CASE in first.source:
-        return "case"
-    return PARTS.get(role(first), "")
-
-
 def repaired(group: Cells) -> Exercise | None:
     """Return the exercise in which a group repairs the case; None where it repairs none."""
     if role(group[0]) != "exercise" or CASE not in group[0].source or len(group) < 2:
         return None
     checked = CHECKED.search(group[1].source)
     return find(checked[1]) if checked else None
-
-
-def is_exercise(cell: NotebookNode) -> bool:
-    """Tell whether a cell asks for work at home; the case is solved on a slide."""
-    return role(cell) == "exercise" and CASE not in cell.source
 
 
 def slides_of(group: Cells, renderer: CellRenderer, title: str, case: Cells) -> list[Slide]:
@@ -182,11 +102,6 @@ def slides_of(group: Cells, renderer: CellRenderer, title: str, case: Cells) -> 
     if not make:
         return text_slides(group, renderer, title)
     return make(group, renderer)
-
-
-def with_role(group: Cells, name: str) -> Cells:
-    named = [cell for cell in group if role(cell) == name and not ALONE.fullmatch(cell.source)]
-    return [cell for cell in named if not cell.metadata.course.get("slide", {}).get("skip")]
 
 
 def opening(group: Cells, renderer: CellRenderer) -> list[Slide]:
@@ -365,21 +280,6 @@ def answer(asked: Question | None, options: dict[str, str]) -> str:
     return options.get(asked.right, "")
 
 
-def drawing(own: dict, run: NotebookNode) -> str:
-    """Return the graph, the lanes or the chart that a slide shows at its end; "" for none."""
-    if "graph" in run.metadata.course:
-        return slide_graph(run.metadata.course.graph)
-    if "lanes" in own:
-        return lanes(own["lanes"])
-    if "chart" in own:
-        return chart(printed_by(run), own["chart"])
-    return ""
-
-
-def printed_by(run: NotebookNode) -> str:
-    return "".join(output.text for output in run.outputs if output.output_type == "stream")
-
-
 def settled(asked: Question | None, run: NotebookNode, renderer: CellRenderer) -> Result:
     """Return what settles a question: the program mended or in order, or a cell's outputs."""
     if not asked or asked.kind not in ("find_line", "order"):
@@ -396,18 +296,6 @@ def settled(asked: Question | None, run: NotebookNode, renderer: CellRenderer) -
         printed = printed.partition("\n\n")[2]
     printed = renderer.printed(printed.removesuffix("\n").removesuffix(FINE), "stdout")
     return Result(renderer.code("\n".join(program), lit=set(map(int, mended))) + printed)
-
-
-def result_of(run: NotebookNode, renderer: CellRenderer) -> Result:
-    """Return what a cell put out, a long warning cut; a GPU's source goes to the foot."""
-    kept, source = NotebookNode(run), ""
-    kept.outputs = [NotebookNode(output) for output in run.outputs]
-    for output in kept.outputs:
-        if output.get("name") == "stderr":
-            output.text = shorten(output.text, LONGEST, placeholder=" …")
-        elif "@on_gpu(" in run.source and output.output_type == "stream":
-            output.text, _, source = output.text.rstrip().rpartition("\n")
-    return replace(renderer.result(kept), source=source)
 
 
 def options_of(asked: Question | None, read: dict[str, str], own: dict) -> dict[str, str]:
@@ -429,30 +317,6 @@ def code_of(asked: Question | None, run: NotebookNode, failed: int, renderer: Ce
     return renderer.code(run.source, failed)
 
 
-def left_over(group: Cells, used: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
-    """Return a slide of what the others of a group did not show: nothing is lost in silence."""
-    rest = [cell for cell in for_room(group) if cell not in used]
-    if not rest:
-        return []
-    return [flow(rest, renderer, title)]
-
-
-def for_room(group: Cells) -> Cells:
-    seen = [cell for cell in group if not cell.metadata.course.get("slide", {}).get("skip")]
-    return [cell for cell in seen if role(cell) not in UNSEEN and not ALONE.fullmatch(cell.source)]
-
-
-def is_said(group: Cells) -> bool:
-    """Tell whether a group is words alone that go on from the slide before: the speaker says them."""
-    for cell in group:
-        if role(cell) in UNSEEN:
-            continue
-        if cell.cell_type != "markdown" or SHOWN.search(cell.source):
-            return False
-    heading, _ = split_heading(group[0])
-    return role(group[0]) == "text" and not heading
-
-
 def told_first(own: dict, set_up: str, source: str, renderer: CellRenderer) -> str:
     """Return what a slide tells before it asks: its own words, or those of the question."""
     if "lead" in own:
@@ -467,26 +331,6 @@ def asked_in_group(group: Cells) -> Question | None:
         if cell.metadata.get("asks"):
             return question_named(cell.metadata.asks)
     return None
-
-
-def run_slide(
-    cell: NotebookNode, renderer: CellRenderer, title: str, lead: str, spoken: str, ask="And now?"
-) -> Slide:
-    """Return the slide of a further run: its code and what it asks, then what came of it."""
-    result = result_of(cell, renderer)
-    usual = "What will be drawn?" if result.kind == "picture" else ask
-    goes_on = "<p>Goes on from the question before. Let them say what comes.</p>"
-    return Round(
-        title=title,
-        cell=cell.id,
-        notes=(goes_on + spoken, spoken),
-        seconds=durations.of_code(cell),
-        lead=lead or renderer.line(cell.metadata.course.get("slide", {}).get("lead", "")),
-        ask=renderer.line(cell.metadata.course.get("ask", usual)),
-        code=renderer.code(cell.source, result.failed),
-        run=cell.id,
-        result=result,
-    )
 
 
 def lab_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
@@ -569,77 +413,3 @@ def table_slide(table: str, renderer: CellRenderer, title: str, name: str, spoke
     steps = [f"<p>Let somebody answer before each key.</p>{spoken}"]
     steps += [f"<p>Answered: {row[0]}</p>{spoken}" for row in rows]
     return Table(title, name, tuple(steps), seconds=10 * len(rows), head=head, rows=tuple(rows))
-
-
-def text_slides(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
-    """Return the slides of a text: one of what has to be seen of it, one for each cell that runs."""
-    heading, words = split_heading(group[0])
-    if heading:
-        title = renderer.line(heading)
-    runs, own = with_role(group, "run"), group[0].metadata.course.get("slide", {})
-    if not runs or ("lead" not in own and SHOWN.search(words)):
-        onward = ONWARD.search(words) if runs else None  # what leads on to the code
-        seen = [cell for cell in group if cell not in runs]
-        if onward:
-            seen[0] = NotebookNode(group[0], source=group[0].source.removesuffix(onward[0]))
-        made = flow(seen, renderer, title)
-        if not made.parts:
-            return []
-        lead = {"lead": renderer.line(onward[1]) if onward else ""}
-        return [made, *shown_slides(runs, renderer, title, own | lead, made.notes[0])]
-    lead, spoken = own.get("lead", words.strip()), renderer.texts(with_role(group, "notes"))
-    if "lead" in own or len(lead) > LEAD:
-        lead, spoken = own.get("lead", ""), renderer.text(words) + spoken
-    own = own | {"lead": renderer.line(lead)}
-    return shown_slides(runs, renderer, title, own, spoken)
-
-
-def shown_slides(
-    runs: Cells, renderer: CellRenderer, title: str, own: dict, spoken: str
-) -> list[Slide]:
-    """Return a slide for each cell that shows something: its code, then what came. `own` are the words
-    of what stands before them: a lead and a drawing for the first, a takeaway for the last.
-    """
-    made: list[Slide] = []
-    for cell in runs:
-        shown = run_slide(cell, renderer, title, "" if made else own["lead"], spoken, OUT)
-        steps = [EXPECTED + spoken, spoken or SHOW]
-        takeaway = cell.metadata.course.get("slide", {}).get("takeaway", "")
-        if cell is runs[-1]:
-            takeaway = takeaway or own.get("takeaway", "")
-        drawn = "" if made else drawing(own, cell)
-        if takeaway or drawn:
-            steps.append(spoken or SHOW)
-        takeaway = renderer.line(takeaway)
-        made.append(replace(shown, takeaway=takeaway, notes=tuple(steps), drawing=drawn))
-    return made
-
-
-def told_beside(words: str, own: dict, renderer: CellRenderer) -> tuple[str, str]:
-    """Return what is shown of a text, and what is said: its long paragraphs, where it has more to see."""
-    if "lead" not in own and not SHOWN.search(words):
-        return words, ""
-    seen, said = [own["lead"]] if "lead" in own else [], []
-    for block, _ in blocks(words):
-        is_short = len(block) <= LEAD and "lead" not in own
-        is_shown = SHOWN.search(block) and not SHOWN.search(own.get("lead", ""))
-        (seen if is_short or is_shown else said).append(block)
-    return "\n\n".join(seen), renderer.text("\n\n".join(said))
-
-
-def flow(group: Cells, renderer: CellRenderer, title: str) -> Flow:
-    """Return a slide of cells below each other, all at once; exercises are done at home."""
-    shown = for_room(group)
-    heading, rest = split_heading(group[0])
-    if heading:
-        title = renderer.line(heading)
-    parts, spoken = [], ""
-    if role(group[0]) in ("text", "return"):
-        rest, spoken = told_beside(rest, group[0].metadata.course.get("slide", {}), renderer)
-    for cell in shown:
-        source = rest if cell is group[0] else cell.source
-        parts.append((renderer.cell(cell, BELOW.sub("", source)), 0, cell.id))
-    spoken += renderer.texts(with_role(group, "notes")) + "".join(map(notes.solved, shown))
-    seconds = 0 if role(group[0]) == "exercise" else durations.of_words(shown)
-    spoken = spoken or "<p>Let them read.</p>"
-    return Flow(title, group[0].id, (spoken,), seconds=seconds, parts=tuple(parts))

@@ -1,0 +1,99 @@
+"""Group the cells of a lesson, each group for one slide or more, and say in which part of the lesson it
+stands.
+"""
+
+from __future__ import annotations
+
+import re
+
+from nbformat import NotebookNode
+
+from course.publishing.cell_renderer import Cells, split_heading
+from course.publishing.cell_roles import ENDS
+from course.publishing.slides import AGAIN
+
+UNSEEN = ("setup", "try", "guess", "stub", "notes")  # nothing of these is shown to a room
+CASE = "**The case.**"  # the last exercise repairs it
+AFTER = ("return", "exercise", "recap")  # the numbered parts
+PARTS = {"title": "opening", "case": "case", "return": AGAIN, "lab": "lab"}
+ALONE = re.compile(r"\s*progress\(\)\s*")
+SHOWN = re.compile(r"^\||^```|!\[|<img", re.M)  # in a text: what one has to see
+
+
+def role(cell: NotebookNode) -> str:
+    return cell.metadata.course.get("role", "")
+
+
+def with_role(group: Cells, name: str) -> Cells:
+    named = [cell for cell in group if role(cell) == name and not ALONE.fullmatch(cell.source)]
+    return [cell for cell in named if not cell.metadata.course.get("slide", {}).get("skip")]
+
+
+def grouped(cells: Cells) -> list[Cells]:
+    """Return the cells of each round, lab, text, exercise and so on; notes with what they are on."""
+    groups: list[Cells] = []
+    about: Cells = []  # the round whose notes are still to come
+    for cell in cells:
+        goes_on = groups and is_exercise(groups[-1][0]) and (is_exercise(cell) or is_said([cell]))
+        if not groups or (role(cell) in ENDS and not goes_on):
+            groups.append([])
+            if role(cell) in ("question", "lab"):
+                about = groups[-1]
+            elif role(cell) != "text" or split_heading(cell)[0]:
+                about = []
+        if role(cell) == "notes" and about:
+            about.append(cell)
+            about = []
+        else:
+            groups[-1].append(cell)
+    return groups
+
+
+def parts(groups: list[Cells]) -> list[str]:
+    """Return the part of each group: a `## ` heading between the case and its return begins one."""
+    heads = [group[0] for group in groups]
+    cases, number, place = list(map(role, heads)).count("case"), 0, ""
+    made: list[str] = []
+    for first in heads:
+        cases -= role(first) == "case"
+        place = role(first) if role(first) in AFTER else place
+        part = "opening" if cases else named_part(first, place)
+        if not part and role(first) in ("question", "text"):
+            level = first.source.partition(" ")[0]
+            number += level == "##" and not place
+            part = "" if place else str(number or "")
+            if made and not level.startswith("##"):
+                part = made[-1]
+        made.append(part)
+    return made
+
+
+def named_part(first: NotebookNode, place: str) -> str:
+    """Return the name of a part that its first cell gives it, for it has no number; "" for none."""
+    is_quiz = first.metadata.course.get("id", "").startswith("quiz.")
+    if is_quiz or (role(first) == "lab" and place == "recap"):
+        return "quiz"
+    if role(first) == "exercise" and CASE in first.source:
+        return "case"
+    return PARTS.get(role(first), "")
+
+
+def is_exercise(cell: NotebookNode) -> bool:
+    """Tell whether a cell asks for work at home; the case is solved on a slide."""
+    return role(cell) == "exercise" and CASE not in cell.source
+
+
+def is_said(group: Cells) -> bool:
+    """Tell whether a group is words alone that go on from the slide before: the speaker says them."""
+    for cell in group:
+        if role(cell) in UNSEEN:
+            continue
+        if cell.cell_type != "markdown" or SHOWN.search(cell.source):
+            return False
+    heading, _ = split_heading(group[0])
+    return role(group[0]) == "text" and not heading
+
+
+def for_room(group: Cells) -> Cells:
+    seen = [cell for cell in group if not cell.metadata.course.get("slide", {}).get("skip")]
+    return [cell for cell in seen if role(cell) not in UNSEEN and not ALONE.fullmatch(cell.source)]

@@ -1,0 +1,182 @@
+"""Make slides of what asks nothing: texts, what runs below them, pictures of the moons, the way back to
+the case.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from textwrap import shorten
+
+from nbformat import NotebookNode
+
+from course.publishing import durations, notes
+from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
+from course.publishing.portions import blocks
+from course.publishing.slide_drawings import chart, lanes
+from course.publishing.slide_graphs import slide_graph
+from course.publishing.slide_groups import SHOWN, for_room, role, with_role
+from course.publishing.slides import Flow, Result, Round, Slide
+
+EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
+BELOW = re.compile(
+    r" ?Below(?::| are) (?:all )?your predictions\."
+)  # `progress()` shows them, on no slide
+LEAD = 220  # letters: three lines of what is told before code runs, a longer text is said
+ONWARD = re.compile(r"\n\n([^\n]{1,220}:)\s*\Z")
+OUT = "What comes out?"
+MOONS = re.compile(r"\A(?!.*\bbackward\().*^moons_\w+\(", re.M | re.S)  # it draws what ran before
+SHOW = "<p>Give them time to look.</p>"
+LONGEST = 190  # letters of a warning
+
+
+def result_of(run: NotebookNode, renderer: CellRenderer) -> Result:
+    """Return what a cell put out, a long warning cut; a GPU's source goes to the foot."""
+    kept, source = NotebookNode(run), ""
+    kept.outputs = [NotebookNode(output) for output in run.outputs]
+    for output in kept.outputs:
+        if output.get("name") == "stderr":
+            output.text = shorten(output.text, LONGEST, placeholder=" …")
+        elif "@on_gpu(" in run.source and output.output_type == "stream":
+            output.text, _, source = output.text.rstrip().rpartition("\n")
+    return replace(renderer.result(kept), source=source)
+
+
+def run_slide(
+    cell: NotebookNode, renderer: CellRenderer, title: str, lead: str, spoken: str, ask="And now?"
+) -> Slide:
+    """Return the slide of a further run: its code and what it asks, then what came of it."""
+    result = result_of(cell, renderer)
+    usual = "What will be drawn?" if result.kind == "picture" else ask
+    goes_on = "<p>Goes on from the question before. Let them say what comes.</p>"
+    return Round(
+        title=title,
+        cell=cell.id,
+        notes=(goes_on + spoken, spoken),
+        seconds=durations.of_code(cell),
+        lead=lead or renderer.line(cell.metadata.course.get("slide", {}).get("lead", "")),
+        ask=renderer.line(cell.metadata.course.get("ask", usual)),
+        code=renderer.code(cell.source, result.failed),
+        run=cell.id,
+        result=result,
+    )
+
+
+def left_over(group: Cells, used: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
+    """Return a slide of what the others of a group did not show: nothing is lost in silence."""
+    rest = [cell for cell in for_room(group) if cell not in used]
+    if not rest:
+        return []
+    return [flow(rest, renderer, title)]
+
+
+def flow(group: Cells, renderer: CellRenderer, title: str) -> Flow:
+    """Return a slide of cells below each other, all at once; exercises are done at home."""
+    shown = for_room(group)
+    heading, rest = split_heading(group[0])
+    if heading:
+        title = renderer.line(heading)
+    parts, spoken = [], ""
+    if role(group[0]) in ("text", "return"):
+        rest, spoken = told_beside(rest, group[0].metadata.course.get("slide", {}), renderer)
+    for cell in shown:
+        source = rest if cell is group[0] else cell.source
+        parts.append((renderer.cell(cell, BELOW.sub("", source)), 0, cell.id))
+    spoken += renderer.texts(with_role(group, "notes")) + "".join(map(notes.solved, shown))
+    seconds = 0 if role(group[0]) == "exercise" else durations.of_words(shown)
+    spoken = spoken or "<p>Let them read.</p>"
+    return Flow(title, group[0].id, (spoken,), seconds=seconds, parts=tuple(parts))
+
+
+def text_slides(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
+    """Return the slides of a text: one of what has to be seen of it, one for each cell that runs."""
+    heading, words = split_heading(group[0])
+    if heading:
+        title = renderer.line(heading)
+    runs, own = with_role(group, "run"), group[0].metadata.course.get("slide", {})
+    if not runs or ("lead" not in own and SHOWN.search(words)):
+        onward = ONWARD.search(words) if runs else None  # what leads on to the code
+        seen = [cell for cell in group if cell not in runs]
+        if onward:
+            seen[0] = NotebookNode(group[0], source=group[0].source.removesuffix(onward[0]))
+        made = flow(seen, renderer, title)
+        if not made.parts:
+            return []
+        lead = {"lead": renderer.line(onward[1]) if onward else ""}
+        return [made, *shown_slides(runs, renderer, title, own | lead, made.notes[0])]
+    lead, spoken = own.get("lead", words.strip()), renderer.texts(with_role(group, "notes"))
+    if "lead" in own or len(lead) > LEAD:
+        lead, spoken = own.get("lead", ""), renderer.text(words) + spoken
+    own = own | {"lead": renderer.line(lead)}
+    return shown_slides(runs, renderer, title, own, spoken)
+
+
+def shown_slides(
+    runs: Cells, renderer: CellRenderer, title: str, own: dict, spoken: str
+) -> list[Slide]:
+    """Return a slide for each cell that shows something: its code, then what came. `own` are the words
+    of what stands before them: a lead and a drawing for the first, a takeaway for the last.
+    """
+    made: list[Slide] = []
+    for cell in runs:
+        shown = run_slide(cell, renderer, title, "" if made else own["lead"], spoken, OUT)
+        steps = [EXPECTED + spoken, spoken or SHOW]
+        takeaway = cell.metadata.course.get("slide", {}).get("takeaway", "")
+        if cell is runs[-1]:
+            takeaway = takeaway or own.get("takeaway", "")
+        drawn = "" if made else drawing(own, cell)
+        if takeaway or drawn:
+            steps.append(spoken or SHOW)
+        takeaway = renderer.line(takeaway)
+        made.append(replace(shown, takeaway=takeaway, notes=tuple(steps), drawing=drawn))
+    return made
+
+
+def told_beside(words: str, own: dict, renderer: CellRenderer) -> tuple[str, str]:
+    """Return what is shown of a text, and what is said: its long paragraphs, where it has more to see."""
+    if "lead" not in own and not SHOWN.search(words):
+        return words, ""
+    seen, said = [own["lead"]] if "lead" in own else [], []
+    for block, _ in blocks(words):
+        is_short = len(block) <= LEAD and "lead" not in own
+        is_shown = SHOWN.search(block) and not SHOWN.search(own.get("lead", ""))
+        (seen if is_short or is_shown else said).append(block)
+    return "\n\n".join(seen), renderer.text("\n\n".join(said))
+
+
+def drawing(own: dict, run: NotebookNode) -> str:
+    """Return the graph, the lanes or the chart that a slide shows at its end; "" for none."""
+    if "graph" in run.metadata.course:
+        return slide_graph(run.metadata.course.graph)
+    if "lanes" in own:
+        return lanes(own["lanes"])
+    if "chart" in own:
+        return chart(printed_by(run), own["chart"])
+    return ""
+
+
+def printed_by(run: NotebookNode) -> str:
+    return "".join(output.text for output in run.outputs if output.output_type == "stream")
+
+
+def with_moons(slides: list[Slide], cells: Cells) -> list[Slide]:
+    """Return slides of which none shows code that only draws the moons: their picture is the last step
+    of the slide before, or stands alone.
+    """
+    draws = {cell.id for cell in cells if MOONS.search(cell.source)}
+    made: list[Slide] = []
+    for slide in slides:
+        if not isinstance(slide, Round) or slide.run not in draws or slide.is_question:
+            made.append(slide)
+            continue
+        before, picture = made[-1], slide.result.html
+        if isinstance(before, Round) and before.part == slide.part and not before.drawing:
+            kept = before.notes[:-1] if before.takeaway else before.notes
+            steps = (*kept, before.notes[-1] if before.takeaway else slide.notes[-1])
+            takeaway = before.takeaway or slide.takeaway
+            made[-1] = replace(before, notes=steps, takeaway=takeaway, drawing=picture)
+        else:
+            last = slide.notes[-1:]
+            bare = replace(slide, ask="", code="", run="", result=Result(""))
+            made.append(replace(bare, notes=last, drawing=picture))
+    return made
