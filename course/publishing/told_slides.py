@@ -95,20 +95,28 @@ def text_slides(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]
         title = renderer.line(heading)
     runs, own = with_role(group, "run"), group[0].metadata.course.get("slide", {})
     if not runs or ("lead" not in own and SHOWN.search(words)):
-        onward = ONWARD.search(words) if runs else None  # what leads on to the code
-        seen = [cell for cell in group if cell not in runs]
-        if onward:
-            seen[0] = NotebookNode(group[0], source=group[0].source.removesuffix(onward[0]))
-        made = flow(seen, renderer, title)
-        if not made.parts:
-            return []
-        lead = {"lead": renderer.line(onward[1]) if onward else ""}
-        return [made, *shown_slides(runs, renderer, title, own | lead, made.notes[0])]
+        return seen_first(group, runs, renderer, title)
     lead, spoken = own.get("lead", words.strip()), renderer.texts(with_role(group, "notes"))
     if "lead" in own or len(lead) > LEAD:
         lead, spoken = own.get("lead", ""), renderer.text(words) + spoken
-    own = own | {"lead": renderer.line(lead)}
-    return shown_slides(runs, renderer, title, own, spoken)
+    return shown_slides(runs, renderer, title, own | {"lead": renderer.line(lead)}, spoken)
+
+
+def seen_first(group: Cells, runs: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
+    """Return a slide of a text that has to be seen, such as a table, then those of what runs. Its last
+    line leads on to the code, if it ends in a colon.
+    """
+    onward = ONWARD.search(group[0].source) if runs else None
+    seen = [cell for cell in group if cell not in runs]
+    lead = ""
+    if onward:
+        seen[0] = NotebookNode(group[0], source=group[0].source.removesuffix(onward[0]))
+        lead = renderer.line(onward[1])
+    made = flow(seen, renderer, title)
+    if not made.parts:
+        return []
+    own = group[0].metadata.course.get("slide", {}) | {"lead": lead}
+    return [made, *shown_slides(runs, renderer, title, own, made.notes[0])]
 
 
 def shown_slides(
@@ -169,14 +177,24 @@ def with_moons(slides: list[Slide], cells: Cells) -> list[Slide]:
         if not isinstance(slide, Round) or slide.run not in draws or slide.is_question:
             made.append(slide)
             continue
-        before, picture = made[-1], slide.result.html
+        before = made[-1]
         if isinstance(before, Round) and before.part == slide.part and not before.drawing:
-            kept = before.notes[:-1] if before.takeaway else before.notes
-            steps = (*kept, before.notes[-1] if before.takeaway else slide.notes[-1])
-            takeaway = before.takeaway or slide.takeaway
-            made[-1] = replace(before, notes=steps, takeaway=takeaway, drawing=picture)
+            made[-1] = ending_on(before, slide)
         else:
-            last = slide.notes[-1:]
-            bare = replace(slide, ask="", code="", run="", result=Result(""))
-            made.append(replace(bare, notes=last, drawing=picture))
+            made.append(alone(slide))
     return made
+
+
+def ending_on(before: Round, slide: Round) -> Round:
+    """Return a slide whose last step is the picture of another."""
+    notes_of_steps = (*before.notes, slide.notes[-1])
+    if before.takeaway:  # it comes with the picture
+        notes_of_steps = before.notes
+    takeaway = before.takeaway or slide.takeaway
+    return replace(before, notes=notes_of_steps, takeaway=takeaway, drawing=slide.result.html)
+
+
+def alone(slide: Round) -> Round:
+    """Return a slide of a picture, without the code that draws it."""
+    bare = replace(slide, ask="", code="", run="", result=Result(""))
+    return replace(bare, notes=slide.notes[-1:], drawing=slide.result.html)
