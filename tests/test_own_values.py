@@ -1,8 +1,8 @@
 """`show`, `record` and `step_through` on values of an engine that a student wrote."""
 
-import importlib.util
 import random
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
@@ -11,6 +11,7 @@ from autograd_graphs import record, show, step_through
 from autograd_graphs.picture import Picture
 from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.player import Player
+from helpers.engine.putting_together import run_in, text
 
 RECURSION = """
 def run_backward(root, grad, evaluate):
@@ -34,11 +35,15 @@ NOT_FREED = "def evaluate(node, grad, retain_graph=False):\n    return node.back
 
 def engine(changes=""):
     """Return a module with the engine after lesson 09, in which a text replaces definitions."""
-    path = Path(__file__).with_name("own_engine.py")
-    spec = importlib.util.spec_from_file_location("own_engine", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    exec(changes, vars(module))
+    module = ModuleType("my_engine")
+    later = Path(__file__).with_name("own_engine.py").read_text("utf-8")
+    for stage, code in (
+        ("04", text("04")),
+        ("05", text("05")),
+        ("later", later),
+        ("changes", changes),
+    ):
+        run_in(vars(module), stage, code)
     return module
 
 
@@ -202,7 +207,7 @@ def test_classes_are_theirs_again_whatever_stops_a_backward(error):
 
 def test_nodes_of_a_class_that_inherits_its_backward_keep_it_so():
     own = engine(
-        "class Twice(AddBackward0): pass\ndef add(a, b): return record(a.data + b.data, Twice, (a, b))"
+        "class Twice(AddBackward0): pass\ndef add(a, b): return recorded(a.data + b.data, Twice, (a, b))"
     )
     x = own.Value(1.0, requires_grad=True)
     assert "Twice" in str(record(x + x))

@@ -40,9 +40,14 @@ def document(wide: int, high: int, marks: Sequence[Mark], said: str = "") -> str
 
 def html(svg: str, alt: str, text: str, summary: str = "The graph as text") -> str:
     """Return an SVG as a named image with a text folded under it: inert in any notebook."""
+    folded = f"<details><summary>{summary}</summary><pre>{safe(text)}</pre></details>"
+    return image(svg, alt) + folded
+
+
+def image(svg: str, alt: str) -> str:
+    """Return an SVG as a named image in the theme of the page, inert in any notebook."""
     data = base64.b64encode(svg.encode()).decode()
-    image = f'<img alt="{safe(alt)}" src="data:image/svg+xml;base64,{data}">'
-    return f"{IN_LAB}{image}<details><summary>{summary}</summary><pre>{safe(text)}</pre></details>"
+    return f'{IN_LAB}<img alt="{safe(alt)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def safe(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Run one program on PyTorch and on an engine of somebody's own, by the same lines, and look at what
+"""Run one program on PyTorch and on an engine of a student's own, by the same lines, and look at what
 came: the graph and what it saved, or the gradients, and how often each node ran.
 
 A program names its leaves x, y and w, and its result z.
@@ -13,7 +13,8 @@ import torch
 
 from autograd_graphs.guard import limited
 
-MOST_LINES = 100_000  # may run for one program on somebody's engine; a right one that looks at all pairs needs most of it
+# May run for one program on a student's engine; a right one that looks at all pairs needs most of it.
+MOST_LINES = 100_000
 LARGEST = 1e6  # of what a random program computes
 LEAVES = ("x", "y", "w")
 NAMES = "abcdefghijklm"
@@ -170,10 +171,17 @@ def _drawn(random: Random, lines: int, backward: bool) -> str:
         rows.append(f"{name} = Value({data}{flag})")
     known = [row[0] for row in rows]
     for name in [*NAMES[: lines - 1], "z"]:
-        left, right = (known[-1 - min(int(random.expovariate(0.6)), len(known) - 1)] for _ in "12")
-        right = random.choice(("2", "3")) if random.random() < 0.12 else right
+        left, right = _recent(random, known), _recent(random, known)
+        if random.random() < 0.12:
+            right = random.choice(("2", "3"))
         rows.append(f"{name} = {left} {random.choice('+*')} {right}")
         known.append(name)
     if backward:
         rows.append("z.backward(Value([1.0, 10.0]))" if is_vector else "z.backward()")
     return "\n".join(rows)
+
+
+def _recent(random: Random, known: list[str]) -> str:
+    """Draw one of the names, mostly one of the last."""
+    back = min(int(random.expovariate(0.6)), len(known) - 1)
+    return known[-1 - back]

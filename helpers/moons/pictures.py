@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 
-from autograd_graphs.drawing.svg import IN_LAB, safe
+from autograd_graphs.drawing.svg import image
 from helpers.moons.asking import MOON, Model, ask
 from helpers.moons.drawing import (
     LARGE,
@@ -28,10 +27,8 @@ class MoonsPicture:
         self.svg, self.alt, self.text = svg, alt, text
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """Give a named image, inert even in an untrusted notebook, and the words."""
-        data = base64.b64encode(self.svg.encode()).decode()
-        image = f'<img alt="{safe(self.alt)}" src="data:image/svg+xml;base64,{data}">'
-        return {"text/html": f"{IN_LAB}{image}", "text/plain": self.text}
+        """Give a named image, and the words."""
+        return {"text/html": image(self.svg, self.alt), "text/plain": self.text}
 
     def __repr__(self) -> str:
         return self.text
