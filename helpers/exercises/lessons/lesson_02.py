@@ -457,13 +457,18 @@ def _refusing(answer: Callable) -> Callable:
     return run
 
 
-def _part_seen(returned: object, model: nn.Module, _: str) -> list:
-    names = {id(parameter): name for name, parameter, _ in _before[model]}
+def _part_seen(returned: object, model: nn.Module, part: str) -> list:
     every = dict(nn.Module.named_parameters(model, remove_duplicate=False))
+    inside = {id(each): name for name, each in every.items() if name.startswith(f"{part}.")}
+
+    def called(name: object) -> object:
+        """Return the name under which the part has a parameter that it shares with another."""
+        return inside.get(id(every.get(name)), name)
+
     answered = readable(returned)
     if isinstance(answered, (tuple, frozenset)):
-        answered = sorted([names.get(id(every.get(name)), name) for name in answered], key=str)
-    frozen = [name for name, parameter, _ in _before[model] if not parameter.requires_grad]
+        answered = sorted(map(called, answered), key=str)
+    frozen = [called(name) for name, parameter, _ in _before[model] if not parameter.requires_grad]
     filled = [name for name, parameter, _ in _before[model] if parameter.grad is not None]
     return [answered, frozen, filled, _otherwise(model)]
 
