@@ -137,6 +137,7 @@ MISTAKES = {
         (", data.shape", "", "doesn't know the shape"),
         ("    if value.grad_fn is not None:\n        return value.grad_fn, 0\n", "", "Only a leaf has an"),
         ("return value.grad_accumulator, 0", "return value.grad_accumulator", "returns a pair"),
+        ("recorded(a.data + b.data", "recorded(a + b", "calls itself for ever"),
     ],
     "05": [
         ("return grad, grad", "return grad", "with one gradient for each input"),

@@ -476,6 +476,8 @@ RECORD = Exercise(
         " AccumulateGrad.": at([6, 7], [2]),
         "`edge` returns a pair, as PyTorch's edges are: the node, and a 0, because all of our operations"
         " have one output.": fails_first("cannot unpack", "not enough values", "too many values"),
+        "`+` between two Values calls your `add`, so an `add` that adds Values calls itself for ever (and so does"
+        " `mul`). Compute with the tensors inside: `a.data + b.data`.": fails_first("recursion"),
     },
     hints=(
         "Begin with `edge`. A gradient has reached this value: where does it go next? If an operation made"
