@@ -88,6 +88,8 @@ def copy(tmp_path_factory):
         shutil.copytree(ROOT / part, folder / part)
     lesson = nbformat.read(ROOT / "notebooks" / f"{LESSON}.ipynb", 4)
     lesson.cells = lesson.cells[:FIRST]
+    for cell in lesson.cells:  # the lessons that it links to are not in the copy
+        cell.source = re.sub(r"\[([^]]+)\]\(\d\d_\w+\.ipynb\)", r"\1", cell.source)
     nbformat.write(lesson, folder / "notebooks" / f"{LESSON}.ipynb")
     for path in [*ROOT.glob("*.txt"), ROOT / "pyproject.toml", ROOT / "README.md"]:
         shutil.copy(path, folder)
