@@ -35,7 +35,7 @@ _MISSING = object()
 
 
 def is_value(thing: object) -> bool:
-    """Say whether a thing is a value of an engine of somebody's own."""
+    """Say whether a thing is a value of an engine that isn't torch's."""
     return may_be_value(thing) and not lacking(thing) and torch.is_tensor(data_of(thing))
 
 

@@ -183,7 +183,7 @@ def solved_slide(group: Cells, solved: Exercise, renderer: CellRenderer, case: C
     if printed:
         before = value_at_end(case)
         printed = renderer.printed(f"{before} → {printed}".removeprefix(" → "), "stdout")
-    spoken = "<p>Let somebody say which line has to change, and into what.</p>"
+    spoken = "<p>Let someone say which line has to change, and into what.</p>"
     return Round(
         title="The case again",
         cell=group[0].id,
@@ -410,6 +410,6 @@ def table_slide(table: str, renderer: CellRenderer, title: str, name: str, spoke
         words = CELLS.split(line.strip().strip("|"))
         rows.append(tuple(renderer.line(w.strip().replace(r"\|", "|")) for w in words))
     head, rows = rows[0], rows[2:]
-    steps = [f"<p>Let somebody answer before each key.</p>{spoken}"]
+    steps = [f"<p>Let someone answer before each key.</p>{spoken}"]
     steps += [f"<p>Answered: {row[0]}</p>{spoken}" for row in rows]
     return Table(title, name, tuple(steps), seconds=10 * len(rows), head=head, rows=tuple(rows))

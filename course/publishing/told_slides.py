@@ -18,7 +18,7 @@ from course.publishing.slide_graphs import slide_graph
 from course.publishing.slide_groups import SHOWN, for_room, role, with_role
 from course.publishing.slides import Flow, Result, Round, Slide
 
-EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
+EXPECTED = "<p>Let a few of them say what they expect. Don't explain yet.</p>"
 BELOW = re.compile(
     r" ?Below(?::| are) (?:all )?your predictions\."
 )  # `progress()` shows them, on no slide

@@ -1,7 +1,7 @@
 """Keep a student's engine in `my_engine.py`, beside progress.json: a section for each stage, theirs where they
 built it, ours up to the last one that they built.
 
-The file is always whole: `from my_engine import Value` works without the course. What somebody wrote
+The file is always whole: `from my_engine import Value` works without the course. What they wrote
 into it by hand is put aside before it is written anew. No torch, but what the stages import.
 """
 
@@ -82,7 +82,7 @@ def earlier(stage: str) -> tuple[dict[str, str], list[str]]:
 
 
 def working(own: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return those of somebody's stages that work, each on top of those before it, and a sentence for
+    """Return those of a student's stages that work, each on top of those before it, and a sentence for
     each that doesn't. What belongs to another edition of the course counts as working.
     """
     good: dict[str, str] = {}
@@ -155,7 +155,7 @@ def _put_aside() -> str:
 
 
 def sections(own: Mapping[str, str]) -> dict[str, str]:
-    """Return all stages up to the last that is somebody's own, ours where they have none."""
+    """Return all stages up to the last that is the student's own, ours where they have none."""
     stages = sorted({*own, *(name for name in STAGES if name <= max(own))})
     return {name: own.get(name) or text(name) for name in stages}
 

@@ -373,7 +373,7 @@ REASONS = Exercise(
     },
     hints=(
         "Three questions in this order: is it a non-leaf that keeps nothing? Has it a gradient? Is its flag up?",
-        "`tensor.retains_grad` tells you whether somebody called `retain_grad()`. For a leaf, compare"
+        "`tensor.retains_grad` tells you whether you called `retain_grad()`. For a leaf, compare"
         " `tensor.grad` with None.",
     ),
     reference="""
