@@ -177,7 +177,7 @@ look at: x.grad
 
 LINE = Exercise(
     id="00.5",
-    right="What you compute from a plain number, or from a leaf that doesn't ask, has no path back.",
+    right="What you compute from plain numbers alone, or from leaves that don't ask, has no path back.",
     asked="One line of this program is wrong: either it cuts a path back to the leaf, or it keeps one"
     " from being recorded in the first place. Which line would you change? Give its number.",
     principle="draw one result after another, and look for the first that has lost a path.",

@@ -454,7 +454,8 @@ BACKWARD = Exercise(
     truth=lambda: on_torch,
     solution=yours("05"),
     cases=lambda random: cases("05", random),
-    right="Your engine goes backward. Each node runs once, and every gradient is the one that PyTorch computes.",
+    right="Your engine goes backward. Each node runs once, and on every program I tried, its gradients are"
+    " the ones that PyTorch computes.",
     principle="a node runs once, when everything that will ever reach it has arrived and been added up.",
     known={
         "An addition hands what reaches it on to both of its inputs, untouched. So it returns two"
