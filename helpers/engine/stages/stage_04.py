@@ -5,7 +5,7 @@ import torch
 
 
 class Value:
-    """Numbers in a torch tensor, and where they came from. The tensor itself never requires grad."""
+    """Numbers in a plain torch tensor, and where they came from."""
 
     def __init__(self, data, requires_grad=False):
         self.data = torch.as_tensor(data)
@@ -29,7 +29,7 @@ class Value:
 def as_value(thing, dtype=None):
     if isinstance(thing, Value):
         return thing
-    return Value(torch.as_tensor(thing, dtype=dtype))  # a bare 0.3 would be rounded to float32
+    return Value(torch.as_tensor(thing, dtype=dtype))  # else 0.3 is rounded to float32
 
 
 class Node:

@@ -18,7 +18,7 @@ def accumulate_grad(leaf, grad):
 
 
 def first_gradient(value, gradient):
-    """Return what backward starts with: a 1 by itself, where the value is a single number."""
+    """Return what backward starts with; a single number gets a 1 without asking."""
     if not value.requires_grad:
         raise RuntimeError("element 0 of tensors does not require grad and does not have a grad_fn")
     if gradient is None and value.data.numel() != 1:
