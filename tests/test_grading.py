@@ -9,12 +9,13 @@ from answering import LABELS, answers, evaluated
 from nbformat.v4 import new_code_cell, new_notebook
 
 from classroom import assignment
-from classroom.grading import reader_source
+from classroom.grading import reader_source, sandbox
 from classroom.grading.encoding import parsed, taken
 from classroom.grading.judging import MISSING, STUB, mark
 from classroom.grading.notebook import kind_and_id, whole
 from course.workspace import ROOT, lessons
 from helpers.engine.cells import Cell
+from helpers.engine.putting_together import STAGES, given, text
 from helpers.exercises.exercise import exercises, find
 from helpers.exercises.exercise import lessons as with_exercises
 from helpers.exercises.verdict import judge
@@ -64,6 +65,19 @@ def test_what_goes_into_the_sandbox_tells_nothing(number):
     text = cut_out(number)
     assert [told for one in exercises(number) for told in texts_of(one) if told[:40] in text] == []
     assert not re.search(r"\b(Exercise|Misconception|truth|solution)\b", text)
+
+
+@pytest.mark.parametrize("exercise", [one for one in ALL if one.stage], ids=lambda one: one.id)
+def test_the_sandbox_of_a_stage_has_those_before_it_and_dots_for_this_one(exercise):
+    earlier = [text(name) for name in STAGES if name < exercise.stage]
+    with sandbox.furnished([exercise.id[:2]], exercise.stage) as folder:
+        inside = "".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
+    assert all(code in inside for code in [*earlier, given(exercise.stage)])
+    elsewhere = "".join([*earlier, given(exercise.stage)])
+    told = [line for line in lines_of(exercise) if line in inside and line not in elsewhere]
+    assert [line for line in told if not line.startswith(("def ", "class "))] == []
+    with sandbox.furnished([exercise.id[:2]]) as folder:
+        assert list(folder.rglob("stage_*")) == []
 
 
 @pytest.mark.parametrize("exercise", GRADED, ids=lambda one: one.id)

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_notebook
 
 from classroom import assignment, grade
 from classroom.grading import sandbox
 from classroom.grading.handed_in import submissions
 from classroom.grading.judging import STUB, mark
 from classroom.grading.notebook import kind_and_id
+from helpers.engine.putting_together import yours
 from helpers.exercises.exercise import find
 
 pytestmark = [
@@ -242,6 +243,17 @@ def test_a_function_may_call_itself_and_is_forgotten_afterwards(box):
     found = [one.get("found") for one in heard]
     assert mark(find("03.8"), found[1]).right
     assert found[2] == found[5] == {"kind": "missing"}
+
+
+def test_a_stage_of_the_engine_is_taken_in_a_sandbox_of_its_own_whatever_another_does():
+    parts = pytest.importorskip("classroom.grading.nbgrader_parts")
+    cells = []
+    for id, source in {"04.9": "import os\nmul = add = os._exit(1)", "05.7": yours("05")}.items():
+        cells.append(assignment.described(new_code_cell(source), "answer", id))
+    asked = {0: "04.9", 1: "05.7"}
+    first, second = parts._of_stages(new_notebook(cells=cells), asked, PATIENT)
+    assert not mark(find("04.9"), first.get("found")).right
+    assert mark(find("05.7"), second["found"]).right
 
 
 # The whole path, as a teacher goes it: release, submissions, table

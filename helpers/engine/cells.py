@@ -67,7 +67,8 @@ def definitions(source: str, wanted: Container[str]) -> str:
     """Return what a cell defines: functions, classes, imports, what is wanted, and the assignments that
     these need. What it calls, shows and tries is left out.
     """
-    rows, body = source.splitlines(), ast.parse(source).body
+    rows = source.splitlines()
+    body = [one for one in ast.parse(source).body if getattr(one, "module", "") != "__future__"]
     kept = [
         one for one in body if isinstance(one, DEFINING) or any(n in wanted for n in names_of(one))
     ]

@@ -83,7 +83,7 @@ def test_the_case_is_mended_on_the_sheet_of_answers_alone(chromium, notebook, tm
         assert words not in asked
         assert words in told
     assert "86 of 100" in told
-    assert pictures == 1
+    assert pictures == 2
     assert "nudged()" not in told
 
 
