@@ -70,9 +70,9 @@ def lab_of(name, source, stored):
 def the_case_again():
     """The exercise that repairs the case of a lesson: its slide has a program, and no cell that runs."""
     asks = (
-        "**06.5** · medium · 8 minutes. **The case.** Repair it.\n\n```python\nloss.backward()\n```"
+        "**15.5** · medium · 8 minutes. **The case.** Repair it.\n\n```python\nloss.backward()\n```"
     )
-    stub = 'def answer(model, portions): ...\n\n\ncheck("06.5", answer)'
+    stub = 'def answer(body, head, points): ...\n\n\ncheck("15.5", answer)'
     return [
         new_markdown_cell(asks, id="again", metadata=part("exercise")),
         cell("stub", stub, metadata=part("stub")),
