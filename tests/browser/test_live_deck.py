@@ -198,7 +198,7 @@ def test_where_a_slide_has_nothing_to_run_no_sign_waits_and_r_changes_nothing(de
     deck.keyboard.press("ArrowRight")
     assert deck.evaluate(STEP) == 1
     expect(deck.locator(SIGN)).to_have_text("")
-    expect(deck.locator(f"{OUT} .src")).to_contain_text("model.zero_grad")
+    expect(deck.locator(f"{OUT} .src")).to_contain_text("use_reentrant=False")
 
 
 def pressed(page, name, mood="done"):
