@@ -429,18 +429,19 @@ TALLY = Exercise(
     solution=yours("06"),
     cases=lambda random: cases("06", random),
     right="Your leaves keep a tally, as PyTorch's do, and you can wipe it in both ways.",
-    principle="the first gradient starts a tally of the leaf's own, each later one is added into that same"
+    principle="the first gradient begins a tally of the leaf's own, each later one is added into that same"
     " tally, and nothing wipes it but `zero_grad`.",
     known={
         "Each call replaced what the one before had left. A tally adds up.": at(
             [0], [0], (1.0, 1.0)
         ),
-        "3 and 3! A sum handed `x` and `y` the very same `Value`. You kept it as it came, so both leaves"
-        " write on one sheet. Start a tally on a copy of your own.": at([0], [0], (3.0, 3.0)),
+        "A sum hands `x` and `y` the very same `Value`. You kept it as it came, so both leaves write on one"
+        " sheet, and you get 3 and 3. Begin a tally on a copy.": at([0], [0], (3.0, 3.0)),
         "What `leaf.grad` holds has to be a `Value` again, so that it can be asked for its `.data` like any"
         " other.": lambda seen, right: "no Value" in str(seen),
         "The gradients are right, but your second call made a new tally: `g`, a second name for the first"
-        " one, didn't see it grow. In PyTorch it would, so add in place.": at([2], [1]),
+        " one, didn't see it grow. In PyTorch it would. `+=` on a `Value` makes a new one, and on its `.data`"
+        " it adds in place.": at([2], [1]),
         "By default `zero_grad` lets go of the tally, and `.grad` is None after it. Zeros are written only"
         " with `set_to_none=False`.": at([3], [0]),
         "You made a new tally of zeros. The old one, which `g` names, still holds its number. Write the zeros"
