@@ -23,7 +23,7 @@ NAMES = "abcdefghijklm"
 
 def on_torch(program: str, look: str) -> object:
     """Return what is seen of a program in PyTorch."""
-    return _run({"Value": _tensor}, program, look, _TORCH)
+    return _run({"Value": _tensor, "zero_grad": _zero_grad}, program, look, _TORCH)
 
 
 def on_engine(engine: dict, program: str, look: str) -> object:
@@ -33,7 +33,7 @@ def on_engine(engine: dict, program: str, look: str) -> object:
         return engine["Value"](_tensor(data), **flags)
 
     with limited(MOST_LINES):
-        return _run({"Value": value}, program, look, engine)
+        return _run({"Value": value, "zero_grad": engine.get("zero_grad")}, program, look, engine)
 
 
 _TORCH: dict = {}  # stands where an engine's names would
@@ -43,19 +43,35 @@ def _tensor(data: object, requires_grad: bool = False) -> torch.Tensor:
     return torch.tensor(data, dtype=torch.float64, requires_grad=requires_grad)
 
 
+def _zero_grad(*leaves: torch.Tensor, set_to_none: bool = True) -> None:
+    torch.optim.SGD(leaves, lr=0.1).zero_grad(set_to_none)
+
+
 def _run(names: dict, program: str, look: str, engine: dict) -> object:
     if look == "graph":
         exec(program, names)
         return _graph(names, engine is _TORCH)
+    if look == "tallies":
+        exec(program, names)
+        kind = torch.Tensor if engine is _TORCH else engine["Value"]
+        return [[_held(grad, kind) for grad in _grads(names)], _held(names.get("g"), kind)]
     forward, _, last = program.rpartition("\n")
     exec(forward, names)
     with _counted(names["z"].grad_fn, engine) as calls:
         exec(last, names)
-    leaves = [names[name].grad for name in LEAVES if name in names]
-    return [
-        [grad if grad is None else _numbers(grad) for grad in leaves],
-        max(calls.values(), default=0),
-    ]
+    grads = [grad if grad is None else _numbers(grad) for grad in _grads(names)]
+    return [grads, max(calls.values(), default=0)]
+
+
+def _grads(names: dict) -> list:
+    return [names[name].grad for name in LEAVES if name in names]
+
+
+def _held(value: object, kind: type) -> object:
+    """Return the numbers of a tally, or what it is instead of one."""
+    if value is None:
+        return None
+    return _numbers(value) if isinstance(value, kind) else f"a {type(value).__name__}, no Value"
 
 
 def _numbers(value: object) -> object:
@@ -148,6 +164,25 @@ def drawn(random: Random, lines: int, backward: bool) -> str:
         z = _result(program)
         if z.abs().max() < LARGEST and (z.requires_grad or not backward):
             return program
+
+
+BETWEEN = (
+    "",
+    "g = x.grad",
+    "zero_grad(x)",
+    "g = x.grad\nzero_grad(x)",
+    "g = x.grad\nzero_grad(x, set_to_none=False)",
+)
+
+
+def several_calls(random: Random, program: str) -> str:
+    """Run all but the leaves of a program two or three times, and now and then empty `.grad` or name it."""
+    rows = program.splitlines()
+    first = next(nr for nr, row in enumerate(rows) if "= Value(" not in row)
+    again = rows[first:]
+    for _ in range(random.choice((1, 1, 2))):
+        rows += [*random.choice(BETWEEN).splitlines(), *again]
+    return "\n".join(rows)
 
 
 def _result(program: str) -> torch.Tensor:
