@@ -142,8 +142,6 @@ def answer(w, inputs):
         h, c = h.detach(), c.detach()  # both numbers go on, but their history stays behind
 ~       h = h.detach()  # The second step still goes back into the first one, whose photographs are gone. `h` has left
 ~           # its history behind. Which other name is carried into the next step?
-~       h, c = h.detach(), c.clone()  # The second step still goes back into the first one, whose photographs are gone.
-~           # A clone has a history, too. Only `detach()` leaves it behind.
 ~       h, c = h.detach(), torch.tensor(0.0)  # You left the history of `c` behind, but you lost its number, too.
 """,
 )
