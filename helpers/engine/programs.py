@@ -13,9 +13,7 @@ import torch
 
 from autograd_graphs.guard import limited
 
-MOST_LINES = (
-    20_000  # may run for one program on somebody's engine; a right one needs a few thousand
-)
+MOST_LINES = 100_000  # may run for one program on somebody's engine; a right one that looks at all pairs needs most of it
 LARGEST = 1e6  # of what a random program computes
 LEAVES = ("x", "y", "w")
 NAMES = "abcdefghijklm"
@@ -61,8 +59,11 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
     exec(forward, names)
     with _counted(names["z"].grad_fn, engine) as calls:
         exec(last, names)
-    grads = [grad if grad is None else _numbers(grad) for grad in _grads(names)]
-    return [grads, max(calls.values(), default=0)]
+    return [
+        [grad if grad is None else _numbers(grad) for grad in _grads(names)],
+        max(calls.values(), default=0),
+        len([node for node in _nodes(names["z"].grad_fn) if node not in calls]),
+    ]
 
 
 def _came(names: dict, program: str) -> object:
@@ -118,8 +119,13 @@ def _saved_by_torch(node: object) -> list:
 
 
 def _name(value: object, names: dict) -> str:
-    """Return the name by which a program knows a value."""
-    return next((name for name, known in names.items() if known is value), "something else")
+    """Return the name by which a program knows a value, or the tensor in one."""
+    for name, known in names.items():
+        if known is value:
+            return name
+        if getattr(known, "data", None) is value:
+            return f"{name}.data"
+    return "something else"
 
 
 def _in_words(node: object, names: dict, met: list) -> str:
@@ -238,5 +244,5 @@ def _drawn(random: Random, lines: int, backward: bool) -> str:
         rows.append(f"{name} = {left} {random.choice('+*')} {right}")
         known.append(name)
     if backward:
-        rows.append("z.backward(Value([1.0, 1.0]))" if is_vector else "z.backward()")
+        rows.append("z.backward(Value([1.0, 10.0]))" if is_vector else "z.backward()")
     return "\n".join(rows)
