@@ -123,6 +123,9 @@ EACH_PATH = """
             run_backward(child, out, evaluate)
 """
 ADDED = "leaf.grad.data += grad.data"
+ASKED = "    if node.saved is None:\n        raise RuntimeError(TWICE)\n"
+RAN = "    grads = node.backward(grad)\n"
+THROWN = "    node.saved = node.saved and None\n"
 WALK = yours("05").partition("evaluate):")[2]
 MISTAKES = {
     "04": [
@@ -166,6 +169,18 @@ MISTAKES = {
         ("leaf.grad.data.zero_()", "leaf.grad = Value(0.0 * leaf.grad.data)", "a new tally of zeros"),
         ("leaf.grad.data.zero_()", "leaf.grad = None", "With `set_to_none=False` the tally stays"),
         ("elif leaf.grad is not None:", "else:", "There's nothing to write zeros into"),
+    ],
+    "07": [
+        (RAN, THROWN + RAN, "Already the first call is refused"),
+        ("    return grads", "", "A node has to hand its gradients on"),
+        ("and not retain_graph", "and retain_graph", "You have the flag the wrong way round"),
+        ("node.saved = None\n", "pass\n", "still holds its photographs"),
+        ("node.saved = None\n", "node.next_functions = ()\n", "without its edges"),
+        (ASKED, "", "but in Python's words"),
+        (ASKED, "    if not node.saved:\n        return [Value(0.0)] * 2\n", "as if nothing were missing"),
+        ("RuntimeError(TWICE)", 'RuntimeError("twice")', "but not in PyTorch's words"),
+        (RAN, "    if hasattr(node, 'ran'):\n        raise RuntimeError(TWICE)\n    node.ran = True\n" + RAN, "A sum refuses"),
+        ("run = partial(evaluate, retain_graph=retain_graph)", "run = evaluate", "the photographs should stay"),
     ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 from helpers.engine.cells import Cell
-from helpers.engine.programs import drawn, on_torch, several_calls
+from helpers.engine.programs import drawn, on_torch, several_calls, with_flags
 
 SEED, MANY = 4, 40  # of the random programs that the lesson tries
 X, Y, W = (
@@ -17,6 +17,7 @@ X, Y, W = (
 GRAPH = ("z.data", "z.requires_grad", "the graph", "the shape in the node", "the photographs")
 GRADIENTS = ("gradients", "the most times that a node ran", "nodes that never ran")
 TALLIES = ("gradients", "what `g` holds")
+FREED = ("gradients, or the error", "photographs are left in z")
 
 RECORD = (
     f"{X}\n{Y}\nz = x + y",
@@ -51,12 +52,27 @@ ACCUMULATE = (
     f"{X}\n{ONCE}\ng = x.grad\nzero_grad(x)\n{ONCE}",
     f"{X}\n{ONCE}\ng = x.grad\nzero_grad(x, set_to_none=False)\n{ONCE}",
 )
+FLAG = "retain_graph=True"
+FREE = (
+    f"{X}\nz = x * x\nz.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz.backward()",
+    f"{X}\n{Y}\nz = x + y\nz.backward()\nz.backward()",
+    f"{X}\nz = x * x\nz.backward({FLAG})",
+    f"{X}\nz = x * x\nz.backward({FLAG})\nz.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz.backward({FLAG})",
+    f"{X}\nz = x * x\nz.backward({FLAG})\nz.backward()\nz.backward()",
+    f"{X}\nh = x * x\nz = h + x\nz.backward()\nz.backward()",
+    f"{X}\nh = x * x\nz = h + h\nk = 2 * h\nk.backward({FLAG})\nz.backward()",
+    f"{X}\nh = x * x\nz = h + h\nk = 2 * h\nk.backward()\nz.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz = x * x\nz.backward()",
+)
 
 
 TRIED = {
     "04": (RECORD, "graph"),
     "05": (BACKWARD, "backward"),
     "06": (ACCUMULATE, "tallies"),
+    "07": (FREE, "calls"),
 }  # on which programs, and what is looked at
 
 
@@ -71,7 +87,8 @@ def cases(stage: str, random: Random | None = None) -> tuple[Callable, ...]:
 def random_program(look: str, random: Random, lines: int) -> str:
     """Draw a program of so many lines for what a stage looks at."""
     program = drawn(random, lines, look != "graph")
-    return several_calls(random, program) if look == "tallies" else program
+    more = {"tallies": several_calls, "calls": with_flags}
+    return more[look](random, program) if look in more else program
 
 
 def _case(program: str, look: str) -> Callable:

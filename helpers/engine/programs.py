@@ -54,6 +54,8 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
         exec(program, names)
         kind = torch.Tensor if engine is _TORCH else engine["Value"]
         return [[_held(grad, kind) for grad in _grads(names)], _held(names.get("g"), kind)]
+    if look == "calls":
+        return [_came(names, program), _photographs_left(names["z"].grad_fn, engine is _TORCH)]
     forward, _, last = program.rpartition("\n")
     exec(forward, names)
     with _counted(names["z"].grad_fn, engine) as calls:
@@ -63,6 +65,26 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
         max(calls.values(), default=0),
         len([node for node in _nodes(names["z"].grad_fn) if node not in calls]),
     ]
+
+
+def _came(names: dict, program: str) -> object:
+    """Return the gradients, or the words in which a call is refused: which of the others have come by
+    then depends on the order, and nobody should rely on it.
+    """
+    try:
+        exec(program, names)
+    except RuntimeError as error:
+        return str(error)
+    return [grad if grad is None else _numbers(grad) for grad in _grads(names)]
+
+
+def _photographs_left(node: object, is_torch: bool) -> bool:
+    if not is_torch:
+        return bool(node.saved)
+    try:
+        return any(value is not None for value in _saved_by_torch(node))
+    except RuntimeError:
+        return False
 
 
 def _grads(names: dict) -> list:
@@ -190,6 +212,16 @@ def several_calls(random: Random, program: str) -> str:
     for _ in range(random.choice((1, 1, 2))):
         rows += [*random.choice(BETWEEN).splitlines(), *again]
     return "\n".join(rows)
+
+
+def with_flags(random: Random, program: str) -> str:
+    """Go back two or three times over one graph, with the flag on some of the calls."""
+    before, _, call = program.rpartition("\n")
+    flagged = call.replace("backward()", "backward(retain_graph=True)").replace(
+        "]))", "]), retain_graph=True)"
+    )
+    calls = [random.choice((call, flagged, flagged)) for _ in range(random.choice((1, 1, 2)))]
+    return "\n".join([before, *calls, call])
 
 
 def _result(program: str) -> torch.Tensor:
