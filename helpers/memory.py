@@ -66,7 +66,7 @@ def plot_bytes(forward: Callable[[], torch.Tensor], leaf: torch.Tensor) -> Plot:
         leaf.grad = None
         _, back = bytes_in_use(forward, retain_graph=keep)
         axes.plot(back, label=f"retain_graph={keep}")
-    axes.set(xlabel="what comes and goes during backward", ylabel="bytes in use")
+    axes.set(xlabel="allocations and frees during backward", ylabel="bytes in use")
     axes.legend()
     return plot(figure)
 

@@ -18,8 +18,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 from helpers import check, my_engine
 from helpers.engine import keeping
 from helpers.engine.cells import Cell
-from helpers.engine.checks import TRIED
-from helpers.engine.programs import drawn, on_engine, on_torch
+from helpers.engine.checks import TRIED, random_program
+from helpers.engine.programs import on_engine, on_torch
 from helpers.engine.putting_together import STAGES, count, engine, given, lines, text, yours
 from helpers.exercises.exercise import exercises, find, lessons
 from helpers.exercises.verdict import judge
@@ -43,7 +43,7 @@ def test_a_stage_does_what_pytorch_does_and_later_ones_leave_it_so(stage, last):
         return
     _, look = TRIED[stage]
     for seed in range(200):
-        program = drawn(Random(seed), 2 + seed % 9, look == "backward")
+        program = random_program(look, Random(seed), 2 + seed % 9)
         assert alike(on_engine(OURS[last], program, look), on_torch(program, look)), program
 
 
@@ -122,6 +122,10 @@ EACH_PATH = """
         if child is not None:
             run_backward(child, out, evaluate)
 """
+ADDED = "leaf.grad.data += grad.data"
+ASKED = "    if node.saved is None:\n        raise RuntimeError(TWICE)\n"
+RAN = "    grads = node.backward(grad)\n"
+THROWN = "    node.saved = node.saved and None\n"
 WALK = yours("05").partition("evaluate):")[2]
 MISTAKES = {
     "04": [
@@ -150,6 +154,31 @@ MISTAKES = {
         (WALK, FIRST_VISIT, "With yours the order decides"),
         ("            if child is not None:\n                waiting", "            if True:\n                waiting", "so step over it"),
         ("ready.pop()", "ready[0]\n        arrived[node] = grad", "it doesn't seem to end"),
+    ],
+    "06": [
+        (ADDED, "leaf.grad = Value(grad.data.clone())", "Each call replaced"),
+        ("Value(grad.data.clone())", "grad", "You kept it as it came"),
+        ("Value(grad.data.clone())", "Value(grad.data)", "You kept it as it came"),
+        ("Value(grad.data.clone())", "grad.data.clone()", "has to be a `Value`"),
+        ("leaf.grad is None:", "False:", "there is no tally yet"),
+        (ADDED, "leaf.grad = Value(leaf.grad.data + grad.data)", "made a new tally: `g`"),
+        (ADDED, "leaf.grad = leaf.grad + grad", "made a new tally: `g`"),
+        ("set_to_none=True", "set_to_none=False", "By default `zero_grad` lets go"),
+        ("leaf.grad.data.zero_()", "leaf.grad = Value(0.0 * leaf.grad.data)", "a new tally of zeros"),
+        ("leaf.grad.data.zero_()", "leaf.grad = None", "With `set_to_none=False` the tally stays"),
+        ("elif leaf.grad is not None:", "else:", "There's nothing to write zeros into"),
+    ],
+    "07": [
+        (RAN, THROWN + RAN, "Already the first call is refused"),
+        ("    return grads", "", "A node has to hand its gradients on"),
+        ("and not retain_graph", "and retain_graph", "You have the flag the wrong way round"),
+        ("node.saved = None\n", "pass\n", "still holds its photographs"),
+        ("node.saved = None\n", "node.next_functions = ()\n", "without its edges"),
+        (ASKED, "", "but in Python's words"),
+        (ASKED, "    if not node.saved:\n        return [Value(0.0)] * 2\n", "as if nothing were missing"),
+        ("RuntimeError(TWICE)", 'RuntimeError("twice")', "but not in PyTorch's words"),
+        (RAN, "    if hasattr(node, 'ran'):\n        raise RuntimeError(TWICE)\n    node.ran = True\n" + RAN, "A sum refuses"),
+        ("run = partial(evaluate, retain_graph=retain_graph)", "run = evaluate", "the photographs should stay"),
     ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """

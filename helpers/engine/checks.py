@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 from helpers.engine.cells import Cell
-from helpers.engine.programs import drawn, on_torch
+from helpers.engine.programs import drawn, on_torch, several_calls, with_flags
 
 SEED, MANY = 4, 40  # of the random programs that the lesson tries
 X, Y, W = (
@@ -16,6 +16,8 @@ X, Y, W = (
 
 GRAPH = ("z.data", "z.requires_grad", "the graph", "the shape in the node", "the photographs")
 GRADIENTS = ("gradients", "the most times that a node ran", "nodes that never ran")
+TALLIES = ("gradients", "what `g` holds")
+FREED = ("gradients, or the error", "photographs are left in z")
 
 RECORD = (
     f"{X}\n{Y}\nz = x + y",
@@ -39,11 +41,38 @@ BACKWARD = (
     "x = Value([3.0, 1.0], requires_grad=True)\nz = x * x\nz.backward(Value([1.0, 10.0]))",
     f"{X}\nh = x + x\nz = h + h\nz.backward()\nx.grad = None\nz.backward()",  # nothing is saved
 )
+ONCE = "z = 2 * x\nz.backward()"
+ACCUMULATE = (
+    f"{X}\n{Y}\nz = x + y\nz.backward()\nz = x + y\nz.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz = x * x\nz.backward()",
+    f"{X}\n{ONCE}\ng = x.grad\n{ONCE}",
+    f"{X}\n{ONCE}\nzero_grad(x)",
+    f"{X}\n{ONCE}\ng = x.grad\nzero_grad(x, set_to_none=False)",
+    f"{X}\n{Y}\n{ONCE}\nzero_grad(x, y, set_to_none=False)",
+    f"{X}\n{ONCE}\ng = x.grad\nzero_grad(x)\n{ONCE}",
+    f"{X}\n{ONCE}\ng = x.grad\nzero_grad(x, set_to_none=False)\n{ONCE}",
+)
+FLAG = "retain_graph=True"
+FREE = (
+    f"{X}\nz = x * x\nz.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz.backward()",
+    f"{X}\n{Y}\nz = x + y\nz.backward()\nz.backward()",
+    f"{X}\nz = x * x\nz.backward({FLAG})",
+    f"{X}\nz = x * x\nz.backward({FLAG})\nz.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz.backward({FLAG})",
+    f"{X}\nz = x * x\nz.backward({FLAG})\nz.backward()\nz.backward()",
+    f"{X}\nh = x * x\nz = h + x\nz.backward()\nz.backward()",
+    f"{X}\nh = x * x\nz = h + h\nk = 2 * h\nk.backward({FLAG})\nz.backward()",
+    f"{X}\nh = x * x\nz = h + h\nk = 2 * h\nk.backward()\nz.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz = x * x\nz.backward()",
+)
 
 
 TRIED = {
     "04": (RECORD, "graph"),
     "05": (BACKWARD, "backward"),
+    "06": (ACCUMULATE, "tallies"),
+    "07": (FREE, "calls"),
 }  # on which programs, and what is looked at
 
 
@@ -51,8 +80,15 @@ def cases(stage: str, random: Random | None = None) -> tuple[Callable, ...]:
     """Return the cases on which a stage is tried, as a reader of functions wants them."""
     programs, look = TRIED[stage]
     random = random or Random(SEED)
-    more = [drawn(random, 2 + nr // 5, look == "backward") for nr in range(MANY)]
+    more = [random_program(look, random, 2 + nr // 5) for nr in range(MANY)]
     return tuple(_case(program, look) for program in (*programs, *more))
+
+
+def random_program(look: str, random: Random, lines: int) -> str:
+    """Draw a program of so many lines for what a stage looks at."""
+    program = drawn(random, lines, look != "graph")
+    more = {"tallies": several_calls, "calls": with_flags}
+    return more[look](random, program) if look in more else program
 
 
 def _case(program: str, look: str) -> Callable:

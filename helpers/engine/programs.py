@@ -21,7 +21,7 @@ NAMES = "abcdefghijklm"
 
 def on_torch(program: str, look: str) -> object:
     """Return what is seen of a program in PyTorch."""
-    return _run({"Value": _tensor}, program, look, _TORCH)
+    return _run({"Value": _tensor, "zero_grad": _zero_grad}, program, look, _TORCH)
 
 
 def on_engine(engine: dict, program: str, look: str) -> object:
@@ -31,7 +31,7 @@ def on_engine(engine: dict, program: str, look: str) -> object:
         return engine["Value"](_tensor(data), **flags)
 
     with limited(MOST_LINES):
-        return _run({"Value": value}, program, look, engine)
+        return _run({"Value": value, "zero_grad": engine.get("zero_grad")}, program, look, engine)
 
 
 _TORCH: dict = {}  # stands where an engine's names would
@@ -41,20 +41,60 @@ def _tensor(data: object, requires_grad: bool = False) -> torch.Tensor:
     return torch.tensor(data, dtype=torch.float64, requires_grad=requires_grad)
 
 
+def _zero_grad(*leaves: torch.Tensor, set_to_none: bool = True) -> None:
+    torch.optim.SGD(leaves, lr=0.1).zero_grad(set_to_none)
+
+
 def _run(names: dict, program: str, look: str, engine: dict) -> object:
     if look == "graph":
         exec(program, names)
         return _graph(names, engine is _TORCH)
+    if look == "tallies":
+        exec(program, names)
+        kind = torch.Tensor if engine is _TORCH else engine["Value"]
+        return [[_held(grad, kind) for grad in _grads(names)], _held(names.get("g"), kind)]
+    if look == "calls":
+        return [_came(names, program), _photographs_left(names["z"].grad_fn, engine is _TORCH)]
     forward, _, last = program.rpartition("\n")
     exec(forward, names)
     with _counted(names["z"].grad_fn, engine) as calls:
         exec(last, names)
-    leaves = [names[name].grad for name in LEAVES if name in names]
     return [
-        [grad if grad is None else _numbers(grad) for grad in leaves],
+        [grad if grad is None else _numbers(grad) for grad in _grads(names)],
         max(calls.values(), default=0),
         len([node for node in _nodes(names["z"].grad_fn) if node not in calls]),
     ]
+
+
+def _came(names: dict, program: str) -> object:
+    """Return the gradients, or the words in which a call is refused: which of the others have come by
+    then depends on the order, and nobody should rely on it.
+    """
+    try:
+        exec(program, names)
+    except RuntimeError as error:
+        return str(error)
+    return [grad if grad is None else _numbers(grad) for grad in _grads(names)]
+
+
+def _photographs_left(node: object, is_torch: bool) -> bool:
+    if not is_torch:
+        return bool(node.saved)
+    try:
+        return any(value is not None for value in _saved_by_torch(node))
+    except RuntimeError:
+        return False
+
+
+def _grads(names: dict) -> list:
+    return [names[name].grad for name in LEAVES if name in names]
+
+
+def _held(value: object, kind: type) -> object:
+    """Return the numbers of a tally, or what it is instead of one."""
+    if value is None:
+        return None
+    return _numbers(value) if isinstance(value, kind) else f"a {type(value).__name__}, no Value"
 
 
 def _numbers(value: object) -> object:
@@ -147,6 +187,35 @@ def drawn(random: Random, lines: int, backward: bool) -> str:
         z = _result(program)
         if z.abs().max() < LARGEST and (z.requires_grad or not backward):
             return program
+
+
+BETWEEN = (
+    "",
+    "g = x.grad",
+    "zero_grad(x)",
+    "g = x.grad\nzero_grad(x)",
+    "g = x.grad\nzero_grad(x, set_to_none=False)",
+)
+
+
+def several_calls(random: Random, program: str) -> str:
+    """Run all but the leaves of a program two or three times, and now and then empty `.grad` or name it."""
+    rows = program.splitlines()
+    first = next(nr for nr, row in enumerate(rows) if "= Value(" not in row)
+    again = rows[first:]
+    for _ in range(random.choice((1, 1, 2))):
+        rows += [*random.choice(BETWEEN).splitlines(), *again]
+    return "\n".join(rows)
+
+
+def with_flags(random: Random, program: str) -> str:
+    """Go back two or three times over one graph, with the flag on some of the calls."""
+    before, _, call = program.rpartition("\n")
+    flagged = call.replace("backward()", "backward(retain_graph=True)").replace(
+        "]))", "]), retain_graph=True)"
+    )
+    calls = [random.choice((call, flagged, flagged)) for _ in range(random.choice((1, 1, 2)))]
+    return "\n".join([before, *calls, call])
 
 
 def _result(program: str) -> torch.Tensor:

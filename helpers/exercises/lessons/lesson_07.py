@@ -1,33 +1,32 @@
-"""Exercises of lesson 07, retain_graph: who keeps a node, gradients apart, and the case of the lesson."""
+"""Exercises of lesson 07, retain_graph: two states carried on, who keeps a node, gradients apart."""
 
-from collections.abc import Callable
 from functools import partial
 from random import Random
 
 import torch
-from torch import nn
 
-from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.looking.saved_tensors import saved
+from helpers.engine.checks import FREED, cases
+from helpers.engine.programs import on_torch
+from helpers.engine.putting_together import yours
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import always, fails, like, shows, wrong_in
+from helpers.exercises.recognise import always, at, fails, fails_first, shows, wrong_in
 from helpers.exercises.watched_inputs import readable
 
 _IN_TUPLE = "in a tuple"
-_grad = torch.autograd.grad  # as it is now: a student may put another one in its place
 
 
 _NO_HISTORY = "What is the `grad_fn` of a detached tensor?"
 _OF_NUMBER = "What kind of object does this call hand back?"
-_OF_RESULT = "What it makes has a node of its own: which edges does that node have?"
+_OF_RESULT = "Its result has a node of its own. Which edges does that node have?"
 _HOLDS_TENSORS = "Does it hold the tensors themselves, or their numbers?"
 _BEGIN = "w = torch.tensor({}, requires_grad=True)\nloss = {}\nloss.backward()"
 RESULTS = Lines(
-    read="idea 4, and the picture of `total`",
+    read="“Who is still holding on?”",
     begins=(
         _BEGIN.format(2.0, "w.exp()"),
         _BEGIN.format(0.5, "w.sin()"),
@@ -40,10 +39,10 @@ RESULTS = Lines(
         "[loss]": _HOLDS_TENSORS,
         "loss.detach()": _NO_HISTORY,
         "w.grad": "What is the `grad_fn` of a gradient that a plain `backward()` left?",
-        "max(0.0, loss)": "Which object does Python's `max` hand back, and of which kind is it?",
+        "max(0.0, loss)": "Which object does Python's `max` hand back, and what kind of object is it?",
         "{'best': loss}": _HOLDS_TENSORS,
         "loss.tolist()": _OF_NUMBER,
-        "loss > 1": "Of which dtype is a comparison, and can that have a `grad_fn`?",
+        "loss > 1": "What dtype does a comparison give, and can that have a `grad_fn`?",
         "torch.stack([loss, w])": _OF_RESULT,
         "loss.item() + w": _OF_RESULT,
         "(loss - 1).detach()": _NO_HISTORY,
@@ -95,60 +94,55 @@ def _other_starts(random: Random) -> tuple:
     return tuple(drawn)
 
 
-CASE = Exercise(
-    id="07.5",
+CARRIED = Exercise(
+    id="07.10",
     cases=_other_starts,
     reader=function(
         *(partial(_start, *numbers) for numbers in STARTS),
         observe=_trained,
         parts=("`w`", "afterwards it"),
     ),
-    right="The number went on from step to step, and its history stayed behind. Now say why the flag was not the answer.",
-    principle="`backward()` walks all the history that its tensor has. `detach()` keeps the number and leaves the history.",
+    right="Both numbers went on from step to step, and both histories stayed behind.",
+    principle="`backward()` walks all the history its tensor has, so each name that's carried into the next"
+    " step has to leave its history behind.",
     known={
-        "With the flag you get one step further. Then backward reaches a product that saved `w`"
-        " before you changed it, and refuses. The old steps should not be there at"
+        "With the flag you get one step further. Then backward reaches a product that photographed `w`"
+        " before you changed it, and refuses. The old steps shouldn't be there at"
         " all.": fails("modified by an inplace operation"),
-        "Afterwards your `w` cannot learn any more. It has to stay a leaf that requires"
+        "Afterwards your `w` can't learn any more. It has to stay a leaf that requires"
         " grad.": always("does not learn"),
     },
     hints=(
-        "What does step two need from step one: the number in `h`, its history, or both?",
-        "Once a step is done, go on with a tensor that has the same number and no `grad_fn`.",
+        "Draw `loss` in the second step, right before its `backward()`. Which of the two names leads down"
+        " into the first step?",
+        "`c` is computed from the `c` of the step before. Its number should go on, but not its history.",
     ),
     reference="""
 def answer(w, inputs):
-    h = torch.tensor(0.5)
-~   h, losses = torch.tensor(0.5), []
+    h, c = torch.tensor(0.5), torch.tensor(0.0)
+~   h, c = torch.tensor(0.5), torch.tensor(0.0)
 ~   for x in inputs:
-~       h = torch.tanh(w * h + x)
-~       losses.append((h - 0.9) ** 2)
-~   inputs = []
-~   sum(losses).backward()
-~   w.data -= w.grad  # You add up the losses and take one step at the end. That's right when earlier steps should
-~       # count, but here each step moves `w` by its own gradient.
-~   h, loss = torch.tensor(0.5), 0
-~   for x in inputs:
-~       h = torch.tanh(w * h + x)
-~       loss = (h - 0.9) ** 2
-~   inputs = []
-~   loss.backward()
-~   w.data -= w.grad  # You call `backward()` only on the last loss, so `w` moves only once. Each step has a loss of
-~       # its own and should move `w`.
+~       c = c / 2 + torch.tanh(w * h + x)
+~       h = torch.tanh(c)
+~       ((h - 0.9) ** 2).backward(retain_graph=True)
+~       w.data -= w.grad
+~       w.grad, h = None, h.detach()
+~   inputs = []  # With the flag nothing is refused here, but each step still walks back through all the steps before
+~       # it, so `w` learns from them again and again. They shouldn't be there at all.
     for x in inputs:
-        h = torch.tanh(w * h + x)
-~       h = torch.tanh(w * h + x).detach()  # You cut too early: this loss has no history left, so nothing
+        c = c / 2 + torch.tanh(w * h + x)
+~       c = c / 2 + torch.tanh(w * h + x).detach()  # You cut too early: this loss has no history left, so nothing
 ~           # leads back to `w`. Cut after `backward()`, when the step has used its history.
-~       h = torch.tanh(w * 0.5 + x)  # Every step starts from 0.5 again. You left the history behind, but you lost
-~           # the number, too.
+        h = torch.tanh(c)
         loss = (h - 0.9) ** 2
         loss.backward()  # each step has a loss of its own
         with torch.no_grad():
             w -= w.grad  # each step moves `w`, in place and under `no_grad()`
         w.grad = None  # each step uses only its own gradient
-        h = h.detach()  # the number goes on, but its history stays behind
-~       h = h.clone()  # The second step still goes back into the first one, whose saved tensors are freed.
-~           # Which name carries the history of step one into step two?
+        h, c = h.detach(), c.detach()  # both numbers go on, but their history stays behind
+~       h = h.detach()  # The second step still goes back into the first one, whose photographs are gone. `h` has left
+~           # its history behind. Which other name is carried into the next step?
+~       h, c = h.detach(), torch.tensor(0.0)  # You left the history of `c` behind, but you lost its number, too.
 """,
 )
 
@@ -316,8 +310,8 @@ def _other_chain(random: Random) -> Data:
 
 KEPT = Exercise(
     id="07.6",
-    right="You went from node to node, asked what its slope needs, and counted each memory once.",
-    asked="How many bytes do the nodes of `loss` keep for backward? Count each memory once. A float takes 4 bytes.",
+    right="You went from node to node, asked what its slope needs, and counted shared memory once.",
+    asked="How many bytes do the nodes of `loss` keep for backward? Count shared memory once. A float takes 4 bytes.",
     principle="a node keeps what its slope needs: what went in, or what came out, or nothing.",
     quantities=Quantities(
         program=_WALK.format_map,
@@ -405,9 +399,9 @@ look at: w.item()
 
 CULPRIT = Exercise(
     id="07.7",
-    right="That line makes a later call meet a graph that is used up, or keeps one that nobody needs.",
-    asked="With one line of this program something goes wrong: it raises, or keeps a graph that"
-    " nobody needs. Which line? Give its number.",
+    right="Because of that line a later call meets photographs that are gone, or a graph is kept that you don't need.",
+    asked="One line of this program causes trouble: because of it a call fails, or a graph is kept that"
+    " you don't need. Which line would you change? Give its number.",
     principle="a name that outlives its round should hold a number, and a graph that saved something lets"
     " backward through once.",
     hints=(
@@ -418,120 +412,51 @@ CULPRIT = Exercise(
 )
 
 
-def _metered(run: Callable, model: nn.Module) -> tuple[Callable, nn.Module]:
-    """Let a model know the gradients that its loss sends, and how often its forward runs."""
-    loss, runs = run(), []
-    weights = [tensor for tensor in model.parameters() if tensor.requires_grad]
-    sent = _grad(loss, weights) if loss.requires_grad else ()
-    model.given = [readable(tensor) for tensor in sent], weights, runs
-
-    def counted() -> torch.Tensor:
-        runs.append(1)
-        return run()
-
-    return counted, model
-
-
-def _runs(rows: int, width: int) -> tuple:
-    """Return cases: a chain, a product of one tensor, a view, half precision, no graph, frozen and shared weights."""
-    x = f"x = torch.ones({rows}, {width})\n"
-    small = f"model = nn.Sequential(nn.Linear({width}, {width}), nn.Tanh())\n"
-    shared = f"one = nn.Linear({width}, {width})\none.bias.requires_grad_(False)\n"
-    codes = (
-        small + x + "run = lambda: model(x).sum()",
-        small + x + "def run():\n    h = model(x)\n    return (h * h).sum()",
-        small + x + "run = lambda: model(x)[:1].sin().sum()",
-        small.replace("\n", ".half()\n")
-        + x.replace(")", ").half()")
-        + "run = lambda: model(x).sum()",
-        small + x + "def run():\n    with torch.no_grad():\n        return model(x).sum()",
-        shared
-        + "model = nn.Sequential(one, nn.Sigmoid(), one)\n"
-        + x
-        + "run = lambda: model(x).sum()",
-    )
-    return tuple(made_by(code, "run", "model", then=_metered) for code in codes)
-
-
-def _measured(returned: object, run: Callable, model: nn.Module) -> list[object]:
-    sent, weights, runs = model.given
-    filled = any(tensor.grad is not None for tensor in model.parameters())
-    after = "filled" if filled else "empty"
-    if (
-        not isinstance(returned, (tuple, list))
-        or len(returned) != 2
-        or not isinstance(returned[0], torch.Tensor)
-    ):
-        return ["not a loss and a number", readable(returned), "", after, len(runs)]
-    loss, count = returned
-    again = guarded(lambda: [readable(tensor) for tensor in _grad(loss, weights)]) if sent else []
-    if isinstance(again, Failed):
-        again = "an error" if loss.requires_grad else "nothing: it has no graph"
-    backward = "right gradients" if again == sent else again
-    return [readable(count), readable(loss), backward, after, len(runs)]
-
-
-_METER = """
-def answer(run, model):
-    mine = {{one.untyped_storage().data_ptr() for one in model.parameters()}}
-    held = {{}}
-
-    def pack(tensor):
-        storage = tensor.untyped_storage()
-        {test}
-            held[{key}] = {size}
-        return tensor.detach()
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        loss = run()
-    return loss, sum(held.values())
-"""
-_meter = partial(  # right but for the lines that are given
-    _METER.format,
-    test="if storage.data_ptr() not in mine:",
-    key="storage.data_ptr()",
-    size="storage.nbytes()",
-)
-
-METER = Exercise(
-    id="07.8",
-    reader=function(
-        *_runs(4, 3),
-        observe=_measured,
-        promises=(
-            "the bytes",
-            "the loss",
-            "backward from it gives",
-            "`.grad` of the model is",
-            "runs of the forward",
-        ),
-    ),
-    right="That is a memory meter: with it you see what a layer, a longer batch or half precision costs.",
-    principle="count the memory of each tensor that a node saves: once, whole, and not that of the parameters.",
+FREE = Exercise(
+    id="07.9",
+    stage="07",
+    reader=function(*cases("07"), promises=FREED),
+    truth=lambda: on_torch,
+    solution=yours("07"),
+    cases=lambda random: cases("07", random),
+    right="Your nodes throw their photographs away, and a second call is refused in PyTorch's own words. You"
+    " never wrote that it should be: it simply misses what's gone.",
+    principle="a node lets go of its photographs once it has run, unless it's told to keep them, and whoever"
+    " asks for them later is refused.",
     known={
-        "You called `backward()`. A meter only looks at the forward, and the caller goes back"
-        " later.": shows("filled"),
-        "Backward cannot use what your `pack` returns. The node keeps that in place of its tensor:"
-        " return `tensor.detach()`, which has the same numbers.": shows("an error"),
-        "You count a memory twice when two nodes save it, such as both factors of `h * h`. Remember"
-        " its address.": like(_meter(key="len(held)"), 0),
-        "You count the weights, too. They are there with or without a graph.": like(
-            _meter(test="if True:"), 0
+        "A node has to hand its gradients on. Return what its `backward` gave you, after you've thrown the"
+        " photographs away.": fails("'NoneType'", cases=slice(1)),
+        "Already the first call is refused. A node needs its photographs while it runs, so throw them away"
+        " afterwards.": lambda seen, right: "a second time" in str(seen[0]),
+        "After the first call no gradient is in `x.grad`. Only the photographs have to go: without its edges"
+        " a node hands nothing on.": at([0], [0]),
+        "You have the flag the wrong way round: the photographs are gone with `retain_graph=True`, and"
+        " without it they stay.": lambda seen, right: (seen[0], seen[3]) == (right[3], right[0]),
+        "After `backward()` the node of `z` still holds its photographs. Throw them away where the node has"
+        " just run, in `evaluate`.": at([0], [1]),
+        "Your second call fails because there are no photographs, but in Python's words. Before `unpack`"
+        " hands them out, let it look whether they're gone, and say `RuntimeError(TWICE)`.": fails_first(
+            "'NoneType'", "not enough values"
         ),
-        "You count 4 bytes for each element. In half precision an element takes 2, and a view keeps"
-        " its whole memory. Ask the memory itself:"
-        " `t.untyped_storage().nbytes()`.": like(_meter(size="4 * tensor.numel()"), 0),
-        "You count the elements of what is saved. If a node saves a view, it keeps the whole memory"
-        " behind it.": like(_meter(size="tensor.nbytes"), 0),
+        "Your second call ran as if nothing were missing. The photographs have to go, but the edges should"
+        " stay where they are.": at([1], [0], (6.0,), (12.0,)),
+        "Your second call is refused, but not in PyTorch's words. They are in `TWICE`.": at(
+            [1], [0]
+        ),
+        "A sum refuses to go back a second time. But it took no photographs, so what should it be missing?"
+        " PyTorch lets you go back through it as often as you like.": at([2], [0]),
+        "With `retain_graph=True` the photographs should stay. Does the flag get from `backward` to"
+        " `evaluate`? `run_backward` calls what you hand it with two arguments only.": at(
+            [3], [0, 1]
+        ),
     },
     hints=(
-        "`pack` gets each tensor that a node saves. Put its address and its bytes into a dict, and"
-        " return `tensor.detach()`. If a node keeps its own result itself, they form a circle, and"
-        " only backward frees the memory.",
-        "First collect the addresses of the memory of `model.parameters()`, and leave those out.",
+        "Begin with `evaluate`. It runs the node as before. What's left to do before it returns the"
+        " gradients, if the flag is down and the node has photographs?",
+        "In `unpack`, `node.saved is None` means that they've been thrown away.",
+        "`partial(evaluate, retain_graph=retain_graph)` is a function that takes the two arguments that are"
+        " left. Hand that to `run_backward`; the rest of `backward` stays as it was.",
     ),
-    solution=_meter(),
-    cases=lambda random: _runs(random.randint(4, 9), random.randint(2, 3)),
 )
 
-EXERCISES = (KEEPERS, APART, KEPT, CULPRIT, METER, CASE)
+EXERCISES = (CARRIED, FREE, KEEPERS, KEPT, CULPRIT, APART)
