@@ -151,7 +151,9 @@ def test_a_slide_says_its_own_words_and_shows_what_is_asked(monkeypatch):
         if cell.metadata.course.get("id") == "07.q1":
             cell.metadata.course.slide = {"options": list("xyz"), "takeaway": ["no text"]}
     found = [one for one in slides(made) if one.kind in ("round", "lab")]
-    _, drawn, chosen, *_, lab, again = found
+    of = {one.title.rpartition(" · ")[2]: one for one in reversed(found)}
+    drawn, chosen = of["A graph is born"], of["Once more, with the flag"]
+    (lab,) = [one for one in found if one.kind == "lab"]
     asked = {name: questions.question(f"07.{name}") for name in ("d1", "f1", "o1")}
     assert all(line in str(drawn.options) for line in lines_of(asked["d1"]))
     assert [words for _, words in chosen.options] == list("xyz")
@@ -161,8 +163,13 @@ def test_a_slide_says_its_own_words_and_shows_what_is_asked(monkeypatch):
     assert [words[1:] for words in lab.cards] == [*zip("IJK", "XYZ", strict=True)]
     assert len(lab.walks) == lab.steps
     assert lab.walks == ["", "", "1", "1 2", "1 2", "", "4", "4", "", "3", "3", "3"]
-    assert 'class="ln lit"' in again.result.html, "what the case needs is marked"
-    assert "broken" in again.code
+
+
+def test_where_the_case_is_an_exercise_a_slide_marks_what_it_needs():
+    made = nbformat.read(ROOT / "notebooks" / "15_memory_and_checkpointing.ipynb", as_version=4)
+    *_, again = [one for one in slides(made) if one.kind == "round"]
+    assert 'class="ln lit"' in again.result.html
+    assert again.title == "The case again"
 
 
 @pytest.mark.parametrize("kind", ["", "-", "fragment", "slide"])

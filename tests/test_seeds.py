@@ -133,7 +133,8 @@ TABLE = {
     ],
     "003 the second backward, and a fresh graph": [
         seen("07", r"\.backward\(", AGAIN),
-        seen("07", r"\.backward\(retain_graph=True\)[\s\S]*\.backward\(", r"tensor\("),
+        seen("07", r"\.backward\(retain_graph=True\)[\s\S]*\.backward\(", r"tensor\(\[ 4\.,  8\., 12\.\]\)"),
+        seen("07", (r"\.grad\.zero_\(\)", r"\.backward\("), r"tensor\(\[2\., 4\., 6\.\]\)"),
         seen("06", r"\.grad\.zero_\(\)", r"tensor\("),
     ],
     "003 _version": [
@@ -162,7 +163,6 @@ STILL_TO_COME = {
     "000 is_available(), then .cuda()": LATER,
     "000 fixed graphs, and graphs made while code runs": NOT_WRITTEN,
     "002 no_grad": LATER,
-    "003 the second backward, and a fresh graph": LATER,
     "003 the loop of 100 epochs": LATER,
     "003 the summary table": LATER,
     "003 the four pitfalls": LATER,

@@ -70,9 +70,9 @@ def lab_of(name, source, stored):
 def the_case_again():
     """The exercise that repairs the case of a lesson: its slide has a program, and no cell that runs."""
     asks = (
-        "**06.5** · medium · 8 minutes. **The case.** Repair it.\n\n```python\nloss.backward()\n```"
+        "**15.5** · medium · 8 minutes. **The case.** Repair it.\n\n```python\nloss.backward()\n```"
     )
-    stub = 'def answer(model, portions): ...\n\n\ncheck("06.5", answer)'
+    stub = 'def answer(body, head, points): ...\n\n\ncheck("15.5", answer)'
     return [
         new_markdown_cell(asks, id="again", metadata=part("exercise")),
         cell("stub", stub, metadata=part("stub")),
@@ -198,7 +198,7 @@ def test_where_a_slide_has_nothing_to_run_no_sign_waits_and_r_changes_nothing(de
     deck.keyboard.press("ArrowRight")
     assert deck.evaluate(STEP) == 1
     expect(deck.locator(SIGN)).to_have_text("")
-    expect(deck.locator(f"{OUT} .src")).to_contain_text("model.zero_grad")
+    expect(deck.locator(f"{OUT} .src")).to_contain_text("use_reentrant=False")
 
 
 def pressed(page, name, mood="done"):

@@ -200,12 +200,12 @@ HOLDERS = Exercise(
 
 
 def _chunks(rows: tuple[tuple[int, ...], ...], old: float | None) -> tuple:
-    """Make a model that gives each of four words three scores and counts the gradients that arrive,
+    """Make a model that gives each of four words four scores and counts the gradients that arrive,
     and chunks of words with what should follow; -100 is padding, and `old` is in its gradient.
     """
-    model = nn.Embedding(4, 3)
+    model = nn.Embedding(4, 4)
     with torch.no_grad():
-        model.weight.copy_(torch.arange(12).reshape(4, 3) % 5 / 4)
+        model.weight.copy_(torch.arange(16).reshape(4, 4) % 5 / 4)
     model.weight.grad = None if old is None else torch.full_like(model.weight, old)
     model.arrived = arrived = []
     model.weight.register_hook(lambda gradient: arrived.append(1))
@@ -217,7 +217,7 @@ def _chunks(rows: tuple[tuple[int, ...], ...], old: float | None) -> tuple:
 
 def _case(*rows: tuple[int, ...], old: float | None = None) -> Callable:
     rest = "" if old is None else f", {old} in its gradient"
-    text = f"an nn.Embedding(4, 3){rest}, and the targets {', '.join(map(str, map(list, rows)))}"
+    text = f"an nn.Embedding(4, 4){rest}, and the targets {', '.join(map(str, map(list, rows)))}"
     return written(text)(partial(_chunks, rows, old))
 
 
@@ -244,7 +244,7 @@ def _other_cases(random: Random) -> tuple:
 def _left(returned: object, model: nn.Embedding, chunks: list) -> object:
     weight = model.weight.detach()
     kept = (
-        torch.equal(weight, torch.arange(12).reshape(4, 3) % 5 / 4) and model.weight.requires_grad
+        torch.equal(weight, torch.arange(16).reshape(4, 4) % 5 / 4) and model.weight.requires_grad
     )
     return [readable(model.weight.grad), len(model.arrived), "as they were" if kept else "changed"]
 
@@ -269,8 +269,8 @@ CASE = Exercise(
         " keeps its photographs of all of them until that call. With one call for each chunk it"
         " keeps only a chunk's.": both(each_has(1, 1), right_in(0)),
         "`zero_()` needs a tensor to write to, and in one of the cases `.grad` is still None. Use"
-        " `model.zero_grad()`, which works in"
-        " both.": fails("'NoneType' object has no attribute 'zero_'"),
+        " `model.zero_grad()`, which works either"
+        " way.": fails("'NoneType' object has no attribute 'zero_'"),
     },
     hints=(
         "How many targets count in all the chunks together? And what was in `.grad` before you began?",
@@ -284,11 +284,11 @@ def answer(model, chunks):
     count = sum(int((targets != -100).sum()) for _, targets in chunks)
     model.zero_grad()                # nothing from an earlier step may get into the sum
     for words, targets in chunks:
-        losses = nn.functional.cross_entropy(model(words), targets, reduction="none")
+        losses = torch.nn.functional.cross_entropy(model(words), targets, reduction="none")
         (losses.sum() / count).backward()  # each target counts the same, whichever chunk it's in
-~       mean = nn.functional.cross_entropy(model(words), targets); mean.backward()  # You added the
+~       mean = torch.nn.functional.cross_entropy(model(words), targets); mean.backward()  # You added the
 ~           # chunks' means in full. In the mean over all targets, a chunk counts for its share of them.
-~       mean = nn.functional.cross_entropy(model(words), targets); (mean / len(chunks)).backward()  # You
+~       mean = torch.nn.functional.cross_entropy(model(words), targets); (mean / len(chunks)).backward()  # You
 ~           # divided by the number of chunks, as the program did. But they don't hold equally many targets
 ~           # that count, so a target in a short sentence counts too much.
 ~       mean = losses.sum() / (targets != -100).sum(); (mean * len(targets) / sum(len(t) for _, t in chunks)).backward()  # You
@@ -429,18 +429,19 @@ TALLY = Exercise(
     solution=yours("06"),
     cases=lambda random: cases("06", random),
     right="Your leaves keep a tally, as PyTorch's do, and you can wipe it in both ways.",
-    principle="the first gradient starts a tally of the leaf's own, each later one is added into that same"
+    principle="the first gradient begins a tally of the leaf's own, each later one is added into that same"
     " tally, and nothing wipes it but `zero_grad`.",
     known={
         "Each call replaced what the one before had left. A tally adds up.": at(
             [0], [0], (1.0, 1.0)
         ),
-        "3 and 3! A sum handed `x` and `y` the very same `Value`. You kept it as it came, so both leaves"
-        " write on one sheet. Start a tally on a copy of your own.": at([0], [0], (3.0, 3.0)),
+        "A sum hands `x` and `y` the very same `Value`. You kept it as it came, so both leaves write on one"
+        " sheet, and you get 3 and 3. Begin a tally on a copy.": at([0], [0], (3.0, 3.0)),
         "What `leaf.grad` holds has to be a `Value` again, so that it can be asked for its `.data` like any"
         " other.": lambda seen, right: "no Value" in str(seen),
         "The gradients are right, but your second call made a new tally: `g`, a second name for the first"
-        " one, didn't see it grow. In PyTorch it would, so add in place.": at([2], [1]),
+        " one, didn't see it grow. In PyTorch it would. `+=` on a `Value` makes a new one, and on its `.data`"
+        " it adds in place.": at([2], [1]),
         "By default `zero_grad` lets go of the tally, and `.grad` is None after it. Zeros are written only"
         " with `set_to_none=False`.": at([3], [0]),
         "You made a new tally of zeros. The old one, which `g` names, still holds its number. Write the zeros"
