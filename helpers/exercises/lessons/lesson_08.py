@@ -290,7 +290,7 @@ ROBOT = Exercise(
         parts=("the loss", "its gradient", "afterwards `v`", "`v.grad`"),
     ),
     right="Today's estimate is pulled towards the target, and tomorrow's isn't pulled at all. In"
-    " reinforcement learning this is called a semi-gradient, and nearly every value network is trained with it.",
+    " reinforcement learning this is called a semi-gradient, and it's how value networks are usually trained.",
     principle="`detach()` keeps the number, so the loss stays the same. What it cuts off gets no gradient.",
     known={
         "You switched off the flag of `v`, but it has to learn in the next step as well.": shows(
