@@ -182,6 +182,19 @@ MISTAKES = {
         (RAN, "    if hasattr(node, 'ran'):\n        raise RuntimeError(TWICE)\n    node.ran = True\n" + RAN, "A sum refuses"),
         ("run = partial(evaluate, retain_graph=retain_graph)", "run = evaluate", "the photographs should stay"),
     ],
+    "08": [
+        ("    global grad_mode\n", "", "Begin with `global grad_mode`"),
+        ("@contextmanager\n", "", "Does `@contextmanager` stand above"),
+        ("if grad_mode and any", "if any", "still records"),
+        ("grad_mode = before", "pass", "doesn't record any more"),
+        ("grad_mode = before", "grad_mode = True", "which needn't be True"),
+        ("    try:\n        yield\n    finally:\n        grad_mode = before", "    yield\n    grad_mode = before", "left by an error"),
+        ("return Value(value.data)", "return value", "still has its history"),
+        ("    return Value(value.data)", "    value.grad_fn, value.requires_grad = None, False\n    return value", "took the flag or the history away"),
+        ("    return Value(value.data)", "    value.grad_fn = None\n    return Value(value.data)", "took the flag or the history away"),
+        ("Value(value.data)", "Value(value.data.clone())", "a copy of the numbers"),
+        ("Value(value.data)", "Value(value.data, requires_grad=True)", "unless you ask it to later"),
+    ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """
 def accumulate_grad(leaf, grad):

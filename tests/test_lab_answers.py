@@ -340,7 +340,7 @@ def test_08_2_only_a_tensor_from_inference_mode_may_not_be_used():
     assert refused == {"7": [], "8": [outside[0]]}
     assert (outside[-1], inside[-1], inside[0]) == ("8", "7", outside[0])
     assert "inference_mode" in lines("08")[outside[0]].code
-    assert answer.bold == "It refuses one, and never the one in the block."
+    assert answer.bold == "It refuses only the one outside the block."
 
 
 # Lesson 09: edits and versions

@@ -105,7 +105,8 @@ TABLE = {
         seen("05", r"x ?\*\* ?2 \+ 3", r"\b2\.0?\b"),
     ],
     "002 no_grad": [
-        seen("08", (r"requires_grad=True", r"with torch\.no_grad\(\)", r"\*\* ?2"), "False"),
+        seen("08", (r"no_grad\(\):\n +x = .*_grad=True", r"y = x\*\*2", r"print\(x\.grad\)"), "None"),
+        seen("08", (r"(?m)^out\w+ = .*_grad=True", r"no_grad\(\):\n +in\w+ = "), r"\(False, False, True, True\)"),
     ],
     "002 detach": [seen("08", r"\w\.detach\(\)", r"tensor\(")],
     "003 x, x**2, sum()": [
@@ -162,7 +163,6 @@ LATER, NOT_WRITTEN = "lessons 06 to 11 are retold later", "lesson 16 is not writ
 STILL_TO_COME = {
     "000 is_available(), then .cuda()": LATER,
     "000 fixed graphs, and graphs made while code runs": NOT_WRITTEN,
-    "002 no_grad": LATER,
     "003 the loop of 100 epochs": LATER,
     "003 the summary table": LATER,
     "003 the four pitfalls": LATER,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 from helpers.engine.cells import Cell
-from helpers.engine.programs import drawn, on_torch, several_calls, with_flags
+from helpers.engine.programs import drawn, on_torch, several_calls, with_cuts, with_flags
 
 SEED, MANY = 4, 40  # of the random programs that the lesson tries
 X, Y, W = (
@@ -18,6 +18,7 @@ GRAPH = ("z.data", "z.requires_grad", "the graph", "the shape in the node", "the
 GRADIENTS = ("gradients", "the most times that a node ran", "nodes that never ran")
 TALLIES = ("gradients", "what `g` holds")
 FREED = ("gradients, or the error", "photographs are left in z")
+SWITCHED = ("z requires grad", "z has a node", "gradients, or the error", "what `seen` holds")
 
 RECORD = (
     f"{X}\n{Y}\nz = x + y",
@@ -66,6 +67,21 @@ FREE = (
     f"{X}\nh = x * x\nz = h + h\nk = 2 * h\nk.backward()\nz.backward()",
     f"{X}\nz = x * x\nz.backward()\nz = x * x\nz.backward()",
 )
+OFF, ON = "with no_grad():\n    ", "with enable_grad():\n        "
+SWITCH = (
+    f"{X}\n{OFF}z = x * x",
+    f"{X}\n{OFF}h = x * x\nz = h * x\nz.backward()",
+    f"{OFF}{X}\nz = x * x\nz.backward()",
+    f"{X}\n{OFF}{ON}z = x * x\nz.backward()",
+    f"{X}\n{OFF}with no_grad():\n        h = x * x\n    z = x * h",
+    f"{X}\n{OFF}{ON}h = x * x\n    z = x * h",
+    f"{X}\nwith set_grad_enabled(True):\n    z = x * x\nz.backward()",
+    f"{X}\ntry:\n    {OFF}    1 / 0\nexcept ZeroDivisionError:\n    z = x * x\nz.backward()",
+    f"{X}\nz = x * x.detach()\nz.backward()",
+    f"{X}\nd = x.detach()\nz = x * x\nz.backward()",
+    f"{X}\nh = x * x\nd = h.detach()\nz = h + d\nz.backward()",
+    f"{X}\nz = x.detach()\nseen = z.data.data_ptr() == x.data.data_ptr()",
+)
 
 
 TRIED = {
@@ -73,6 +89,7 @@ TRIED = {
     "05": (BACKWARD, "backward"),
     "06": (ACCUMULATE, "tallies"),
     "07": (FREE, "calls"),
+    "08": (SWITCH, "switch"),
 }  # on which programs, and what is looked at
 
 
@@ -87,7 +104,7 @@ def cases(stage: str, random: Random | None = None) -> tuple[Callable, ...]:
 def random_program(look: str, random: Random, lines: int) -> str:
     """Draw a program of so many lines for what a stage looks at."""
     program = drawn(random, lines, look != "graph")
-    more = {"tallies": several_calls, "calls": with_flags}
+    more = {"tallies": several_calls, "calls": with_flags, "switch": with_cuts}
     return more[look](random, program) if look in more else program
 
 

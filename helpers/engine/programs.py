@@ -5,6 +5,7 @@ A program names its leaves x, y and w, and its result z.
 """
 
 import contextlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from random import Random
@@ -18,11 +19,14 @@ MOST_LINES = 100_000
 LARGEST = 1e6  # of what a random program computes
 LEAVES = ("x", "y", "w")
 NAMES = "abcdefghijklm"
+SWITCHES = ("no_grad", "enable_grad", "set_grad_enabled")
 
 
 def on_torch(program: str, look: str) -> object:
     """Return what is seen of a program in PyTorch."""
-    return _run({"Value": _tensor, "zero_grad": _zero_grad}, program, look, _TORCH)
+    names = {"Value": _tensor, "zero_grad": _zero_grad}
+    names |= {name: getattr(torch, name) for name in SWITCHES}
+    return _run(names, program, look, _TORCH)
 
 
 def on_engine(engine: dict, program: str, look: str) -> object:
@@ -31,8 +35,9 @@ def on_engine(engine: dict, program: str, look: str) -> object:
     def value(data: object, **flags: bool) -> object:
         return engine["Value"](_tensor(data), **flags)
 
+    names = {name: engine.get(name) for name in ("zero_grad", *SWITCHES)}
     with limited(MOST_LINES):
-        return _run({"Value": value, "zero_grad": engine.get("zero_grad")}, program, look, engine)
+        return _run({"Value": value, **names}, program, look, engine)
 
 
 _TORCH: dict = {}  # stands where an engine's names would
@@ -56,6 +61,10 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
         return [[_held(grad, kind) for grad in _grads(names)], _held(names.get("g"), kind)]
     if look == "calls":
         return [_came(names, program), _photographs_left(names["z"].grad_fn, engine is _TORCH)]
+    if look == "switch":
+        came, z = _came(names, program), names.get("z")
+        made = z is not None and bool(z.requires_grad), z is not None and z.grad_fn is not None
+        return [*made, came, names.get("seen")]
     forward, _, last = program.rpartition("\n")
     exec(forward, names)
     with _counted(names["z"].grad_fn, engine) as calls:
@@ -222,6 +231,18 @@ def with_flags(random: Random, program: str) -> str:
     )
     calls = [random.choice((call, flagged, flagged)) for _ in range(random.choice((1, 1, 2)))]
     return "\n".join([before, *calls, call])
+
+
+def with_cuts(random: Random, program: str) -> str:
+    """Switch recording off for some lines of a program, and detach some of what they use."""
+    *rows, call = program.splitlines()
+    cut = []
+    for row in rows:
+        if "= Value(" not in row and random.random() < 0.2:
+            row = re.sub(r"([a-z])$", r"\1.detach()", row)
+        off = random.random() < 0.3
+        cut += ["with no_grad():", f"    {row}"] if off else [row]
+    return "\n".join([*cut, call])
 
 
 def _result(program: str) -> torch.Tensor:

@@ -80,7 +80,8 @@ def _is_in_a_tuple(run: Run, own: Run) -> bool:
 def _of_an_error(answer: object, runs: list[Run]) -> str:
     """Name the slip where a run never came to torch: an unknown name, other arguments."""
     errors = [run.returned for run in runs if isinstance(run.returned, Failed)]
-    unknown = [error.text for error in errors if error.kind in ("NameError", "UnboundLocalError")]
+    kinds = {"NameError"} if isinstance(answer, Cell) else {"NameError", "UnboundLocalError"}
+    unknown = [error.text for error in errors if error.kind in kinds]
     if unknown and isinstance(answer, Cell):
         return (
             f"Your cell uses a name that does not exist: {unknown[0]}. I try what is defined in this cell,"

@@ -1,4 +1,4 @@
-"""Exercises of lesson 08, ways out of the graph: who records, a validation, and the case of the lesson."""
+"""Exercises of lesson 08, ways out of the graph: tomorrow's estimate, the switch of an engine, and who records."""
 
 import copy
 from collections.abc import Callable
@@ -9,13 +9,16 @@ from types import SimpleNamespace
 import torch
 from torch import nn
 
+from helpers.engine.checks import SWITCHED, cases
+from helpers.engine.programs import on_torch
+from helpers.engine.putting_together import yours
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import letters, same
-from helpers.exercises.recognise import fails, like, shows, wrong_in
+from helpers.exercises.recognise import at, fails_first, shows, wrong_in
 from helpers.exercises.watched_inputs import NO_TENSOR, NOT_A_TENSOR, readable
 
 # as they are now, whatever becomes of torch's own names for them
@@ -45,7 +48,7 @@ _KNOWN = "What does this call hand out, and what does it know of the history?"
 _FLAG = "Who decides about the flag of a leaf?"
 _EVAL = "What does `eval()` reach: modules, autograd, or both?"
 WAYS = Lines(
-    read="ideas 1 and 3: what each way out reaches, and how far",
+    read="the parts on the switch and on name tags: what each way out reaches, and how far",
     begins=(
         "x = torch.tensor([2.0, 3.0], requires_grad=True)\nk = x.detach()",
         "x = torch.ones(2, requires_grad=True)\nk = x * 2",
@@ -76,7 +79,7 @@ RECORDED = Exercise(
     id="08.1",
     reader=letters("abcdefg"),
     right="Each operation asked two things when it ran: is grad mode on, and does one of my inputs"
-    " require grad? The flag of a leaf is what somebody set.",
+    " require grad? The flag of a leaf is what you set it to.",
     asked="Which of `a` to `f` require grad? Give a list of names.",
     vary=WAYS.vary,
     letters=Letters(
@@ -242,73 +245,79 @@ def answer(model, x):
 )
 
 
-def _learnt(returned: object, points: torch.Tensor, w: torch.Tensor) -> list[object]:
-    filled = readable(w.grad)
-    after = ["learns" if w.requires_grad else "frozen", filled]
+def _learnt(returned: object, v: torch.Tensor, *_: torch.Tensor) -> list[object]:
+    filled = readable(v.grad)
+    after = ["learns" if v.requires_grad else "frozen", filled]
     if not isinstance(returned, torch.Tensor):
         return [NOT_A_TENSOR, "no graph", *after]
     try:
-        (gradient,) = _grad(returned, w, allow_unused=True)
+        (gradient,) = _grad(returned, v, allow_unused=True)
     except RuntimeError:
         gradient = "no graph"
     return [readable(returned), readable(gradient), *after]
 
 
-def _guesses(points: list, w: list) -> Callable:
-    code = f"points = torch.tensor({points})\nw = torch.tensor({w}, requires_grad=True)"
-    return made_by(code, "points", "w")
+def _days(v: list, now: list, later: list, reward: list) -> Callable:
+    code = (
+        f"v = torch.tensor({v}, requires_grad=True)\nnow = torch.tensor({now})\nlater ="
+        f" torch.tensor({later})\nreward = torch.tensor({reward})"
+    )
+    return made_by(code, "v", "now", "later", "reward")
 
 
-def _other_guesses(random: Random) -> tuple:
-    """Draw three points and one, none of them at the border."""
+def _other_days(random: Random) -> tuple:
+    """Draw three days and one."""
 
     def some(count: int, width: int) -> list[list[float]]:
         drawn = [random.choice((-1, 1)) * random.randint(2, 12) / 10 for _ in range(count * width)]
         return [drawn[at : at + width] for at in range(0, len(drawn), width)]
 
-    return _guesses(some(3, 2), some(2, 1)), _guesses(some(1, 2), some(2, 1))
+    return tuple(_days(some(2, 1), some(days, 2), some(days, 2), some(days, 1)) for days in (3, 1))
 
 
-CASE = Exercise(
-    id="08.5",
-    cases=_other_guesses,
+ROBOT = Exercise(
+    id="08.9",
+    cases=_other_days,
     reader=function(
-        _guesses([[0.9, 0.3], [-0.5, 0.8], [1.4, -0.4]], [[0.6], [-0.4]]),
-        _guesses([[0.2, -1.0]], [[-0.7], [0.5]]),
+        _days(
+            [[0.6], [-0.4]],
+            [[0.9, 0.3], [-0.5, 0.8], [1.4, -0.4]],
+            [[0.2, 1.1], [0.7, -0.6], [-0.3, 0.5]],
+            [[1.0], [0.0], [-0.5]],
+        ),
+        _days([[-0.7], [0.5]], [[0.2, -1.0]], [[0.8, 0.4]], [[0.3]]),
         observe=_learnt,
-        parts=("the loss", "its gradient", "afterwards `w`", "`w.grad`"),
+        parts=("the loss", "its gradient", "afterwards `v`", "`v.grad`"),
     ),
-    right="The guess learns, and the target stays where it is. In the case the classifier gets surer now: 76 points are right, and not 56.",
+    right="Today's estimate is pulled towards the target, and tomorrow's isn't pulled at all. In"
+    " reinforcement learning this is called a semi-gradient, and it's how value networks are usually trained.",
     principle="`detach()` keeps the number, so the loss stays the same. What it cuts off gets no gradient.",
     known={
-        "You switched off the flag of `w`, but it has to learn in the next step as well.": shows(
+        "You switched off the flag of `v`, but it has to learn in the next step as well.": shows(
             "frozen"
         ),
-        "Your function fills `w.grad`. It only has to return the loss. The loop of the case calls"
+        "Your function fills `v.grad`. It only has to return the loss, and the training loop calls"
         " `backward()`.": wrong_in(3),
         NO_TENSOR: shows(NOT_A_TENSOR),
-        "Your loss is a different number from that of `broken`. Cutting off a target changes no"
+        "Your loss is a different number from that of `broken`. Cutting off tomorrow changes no"
         " number.": wrong_in(0),
     },
     hints=(
-        "Two paths lead from the loss to `w`. Which of them should backward not take?",
-        "Keep the number in `target`, and leave its history behind.",
+        "Two paths lead from the loss to `v`. Which of them should backward not take?",
+        "Keep the number in `tomorrow`, and leave its history out.",
     ),
     reference="""
-def answer(points, w):
-    guess = torch.sigmoid(points @ w)
-    target = torch.sigmoid(3 * points @ w).detach()  # the target shouldn't move, so it needs no history
-~   target = torch.sigmoid(3 * points @ w)  # The loss is right, but your target still learns, because this gradient
-~       # comes through the target as well.
-~   target = torch.sigmoid(3 * points @ w); guess = guess.detach()  # You detached the guess instead. Now the target
-~       # learns and the guess stays put, so they still meet at 0.5.
-~   with torch.inference_mode(): target = torch.sigmoid(3 * points @ w)
-~   return torch.nn.functional.mse_loss(guess, target)  # Autograd can't save a tensor that was made in
-~       # `inference_mode()`. Cut the target off in a way that leaves you an ordinary tensor.
-    return ((guess - target) ** 2).mean()
-~   return (guess - target) ** 2  # You return one number for each point. The loss is their mean.
-~   return ((guess - target) ** 2).mean().detach()  # Nothing leads from your loss back to `w`. Cut off only the
-~       # target: the guess needs its history.
+def answer(v, now, later, reward):
+    today = now @ v
+    tomorrow = (later @ v).detach()  # tomorrow's estimate shouldn't be pulled, so it needs no history
+~   tomorrow = later @ v  # The loss is right, but tomorrow is still pulled, because this gradient comes through
+~       # both estimates.
+~   tomorrow = later @ v; today = today.detach()  # You detached today instead. Now it's tomorrow that's pulled
+~       # towards today.
+    return ((today - (reward + 0.9 * tomorrow)) ** 2).mean()
+~   return (today - (reward + 0.9 * tomorrow)) ** 2  # You return one number for each day. The loss is their mean.
+~   return ((today - (reward + 0.9 * tomorrow)) ** 2).mean().detach()  # Nothing leads from your loss back to `v`.
+~       # Cut off only tomorrow, because today needs its history.
 """,
 )
 
@@ -457,122 +466,47 @@ PATH = Exercise(
 )
 
 
-def _pair(layers: str, new: float, old: float, decay: float, half: bool = False) -> Callable:
-    kind = f"{layers}.half()" if half else layers
-
-    @written(f"model = {kind}, each number {new}; average = {layers}, each {old}; decay = {decay}")
-    def case() -> tuple[nn.Module, nn.Module, float]:
-        average, model = eval(layers, {"nn": nn}), eval(kind, {"nn": nn})
-        for module, value in ((average, old), (model, new)):
-            for tensor in module.state_dict().values():
-                tensor.fill_(value)
-        held = list(average.parameters())  # so that no id comes again
-        average.given = _identities(average), [weight.dtype for weight in held], held
-        model.given = _numbers(model), model.training
-        return average, model, decay
-
-    return case
-
-
-def _identities(module: nn.Module) -> list[tuple[int, int, bool]]:
-    return [(id(weight), weight.data_ptr(), weight.requires_grad) for weight in module.parameters()]
-
-
-def _noting_the_mode(answer: Callable) -> Callable:
-    """Let a model know the grad mode that a function leaves."""
-
-    def run(average: nn.Module, model: nn.Module, decay: float) -> None:
-        answer(average, model, decay)
-        model.is_grad_on_after = _is_grad_enabled()
-
-    return run
-
-
-def _averaged(returned: object, average: nn.Module, model: nn.Module, decay: float) -> list[object]:
-    identities, dtypes, _ = average.given
-    weights = list(average.parameters())
-    is_same = _identities(average) == identities and dtypes == [tensor.dtype for tensor in weights]
-    return [
-        [readable(tensor) for tensor in weights],
-        [readable(tensor) for tensor in average.buffers()],
-        "the same, with their flags" if is_same else "others, or with other flags",
-        "as it was" if same((_numbers(model), model.training), model.given) else "changed",
-        "on" if model.is_grad_on_after else "off",
-    ]
-
-
-def _pairs(new: float, old: float, decay: float) -> tuple:
-    """Return cases: two layers, buffers, a layer used twice, a frozen one, half precision, none."""
-    texts = (
-        "nn.Sequential(nn.Linear(2, 1), nn.PReLU())",
-        "nn.BatchNorm1d(2)",
-        "nn.Sequential(*2 * [nn.Linear(1, 1)])",
-        "nn.Linear(1, 2).requires_grad_(False)",
-        "nn.Linear(2, 1)",
-        "nn.Sequential()",
-    )
-    return tuple(_pair(text, new, old, decay, text == texts[4]) for text in texts)
-
-
-_MIXED = """
-def answer(average, model, decay):
-    with torch.no_grad():
-        for old, new in zip(average.parameters(), model.parameters()):
-            old.mul_({of_old}).add_(new, alpha={of_new})
-        for old, new in zip(average.buffers(), model.buffers()):
-            old.copy_(new)
-"""
-_BY_NAME = """
-def answer(average, model, decay):
-    for old, new in zip(average.state_dict().values(), model.state_dict().values()):
-        old.copy_(decay * old + (1 - decay) * new)
-"""
-
-AVERAGE = Exercise(
-    id="08.8",
-    reader=function(
-        *_pairs(8.0, 2.0, 0.75),
-        observe=_averaged,
-        promises=(
-            "parameters of the average",
-            "its buffers",
-            "its parameters are",
-            "the model afterwards",
-            "grad mode afterwards",
-        ),
-        around=_noting_the_mode,
-    ),
-    right="That is an exponential moving average. Call it after each step, and validate with the average.",
-    principle="write into the tensors of the average, once into each, and record nothing.",
+SWITCH = Exercise(
+    id="08.10",
+    stage="08",
+    reader=function(*cases("08"), promises=SWITCHED),
+    truth=lambda: on_torch,
+    solution=yours("08"),
+    cases=lambda random: cases("08", random),
+    right="Your engine has a switch. It sits in `recorded` and nowhere else, and that's why a leaf made"
+    " within `no_grad()` still requires grad: making a leaf isn't an operation, so nothing looks.",
+    principle="`recorded` looks at the switch, a block puts back what was there before, and `detach` hands out a"
+    " second name tag.",
     known={
-        "You wrote into a leaf while autograd was recording. The average has no use for a graph:"
-        " which block records"
-        " nothing?": fails("a leaf Variable that requires grad", "a view of a leaf"),
-        "One buffer counts batches, in whole numbers, and no average of these fits into it. Copy"
-        " the buffers.": fails("can't be cast"),
-        "You changed the model. It goes on learning, and only the average follows it.": shows(
-            "changed"
+        "Python takes `grad_mode` for a name of your function's own, so the switch itself doesn't move. Begin with"
+        " `global grad_mode`.": fails_first("local variable 'grad_mode'"),
+        "What `with` gets isn't a block. Does `@contextmanager` stand above your function, and is there one"
+        " `yield` in it?": fails_first(
+            "context manager protocol", "is not an iterator", "__enter__"
         ),
-        "Grad mode is still off when your function is over, so the next step is not recorded. A"
-        " `with` block would end by itself.": shows("off"),
-        "You swapped the shares. `decay` is the share of what the average held before.": like(
-            _MIXED.format(of_old="1 - decay", of_new="decay"), 0
-        ),
-        "You mixed a layer twice that the model uses twice. `state_dict()` names its weight twice,"
-        " and `parameters()` gives it once.": like(_BY_NAME, 0),
-        "The average has new tensors now, or new memory, or different flags. Anything that holds"
-        " the old ones won't notice, so write into the tensors that are there.": shows(
-            "others, or with other flags"
-        ),
+        "Within `no_grad()` your engine still records. The condition in `recorded` has to ask for both: the"
+        " switch, and an input that requires grad.": at([0], [0]),
+        "After the block your engine doesn't record any more. Below the `yield`, put back what was there"
+        " before.": at([1], [0, 1, 2]),
+        "You left an inner block, and in the outer one your engine records again. Put back what was there"
+        " before, which needn't be True.": at([4], [0, 1]),
+        "A block was left by an error, and the switch stayed where it was. Python runs what stands under"
+        " `finally:` in any case.": at([7], [0, 1, 2]),
+        "Your detached value still has its history: through `x.detach()` a gradient reached `x`. Make a new"
+        " `Value`.": at([8], [2], (6.0,)),
+        "`x.detach()` took the flag or the history away from `x` itself. It only hands out a second name tag,"
+        " and the first one stays as it is.": at([8, 9, 10], [0, 1, 2]),
+        "Your detached value has a copy of the numbers. A second name tag shares the memory: hand `Value` the"
+        " very tensor in `value.data`.": at([11], [3]),
+        "A detached value doesn't require grad, unless you ask it to later.": at([11], [0]),
     },
     hints=(
-        "Go through `zip(average.parameters(), model.parameters())`, in a block that records nothing.",
-        "`old.mul_(decay).add_(new, alpha=1 - decay)` writes in place. For buffers, `old.copy_(new)`.",
-    ),
-    solution=_MIXED.format(of_old="decay", of_new="1 - decay"),
-    cases=lambda random: _pairs(
-        float(random.randint(5, 9)), float(random.randint(1, 4)), random.choice((0.5, 0.625, 0.875))
+        "Begin with `recorded`: it's what you wrote in lesson 04, with `grad_mode and` in the condition.",
+        "In `set_grad_enabled`, remember the old mode, set the new one, and `yield` within `try:`. Under `finally:`"
+        " put the old one back.",
+        "A new `Value` has no history and no flag. What numbers do you have to give it, so that it shares the"
+        " memory?",
     ),
 )
 
-EXERCISES = (RECORDED, VALIDATE, CUTS, PATH, AVERAGE, CASE)
+EXERCISES = (ROBOT, SWITCH, RECORDED, CUTS, PATH, VALIDATE)
