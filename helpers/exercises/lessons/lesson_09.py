@@ -69,7 +69,7 @@ def _other_writes(random: Random) -> Data:
 VERSIONS = Exercise(
     id="09.1",
     right="Each counter counts the writes that went through it, and the last line made a tensor with a new one.",
-    principle="a counter goes with the tensor and not with its name, and shared memory does not"
+    principle="a counter belongs to the tensor, not to its name, and shared memory doesn't"
     " always mean a shared counter.",
     quantities=Quantities(
         program=_program,
@@ -132,7 +132,7 @@ _BEFORE = "Is the edit before the node keeps something, or after that?"
 _NO_GRAD = "What does `no_grad` keep off: the record, the count, or both?"
 _BEGIN = "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {}"
 EDITS = Lines(
-    read="idea 2, and the last picture of idea 4",
+    read="part 2, and where the triangles stand",
     begins=tuple(map(_BEGIN.format, ("x * 3", "x + 1", "x.clone()", "x - 0.5"))),
     lines={
         "y = h.sin(); y.mul_(2)": _SINE,
@@ -148,7 +148,7 @@ EDITS = Lines(
         "y = h * 5; h.add_(1)": _NO_VALUE,
         "y = h.sigmoid()\nwith torch.no_grad():\n    y.mul_(2)": _NO_GRAD,
         "y = h.sqrt(); y.mul_(2)": _RESULT,
-        "y = h.cos(); h[0] = 1.0": "Does an edit of one element count?",
+        "y = h.cos(); h[0] = 1.0": "Is the edit of a single element counted?",
     },
     trial="""
 {begin}
@@ -163,9 +163,9 @@ except RuntimeError:
 
 BROKEN = Exercise(
     id="09.2",
-    right="In these the edit hit the very tensor that the node had saved.",
+    right="In these lines the edit painted over the very tensor that the node had photographed.",
     asked="Each letter starts with a new `h`, and `x` requires grad. With which of them does"
-    " `y.sum().backward()` raise? Give a list of letters.",
+    " `y.sum().backward()` fail? Give a list of letters.",
     **EDITS.first("abcdef"),
     hints=(
         "For each line: does the node keep the input, the result or nothing? Is that the tensor that is edited?",
@@ -234,10 +234,10 @@ MASKED = Exercise(
         " past the error. None of them makes a copy.": wrong_in(1),
         "No gradient reaches `x` from what you return. Make the copy in a way that is recorded, and"
         " leave the flag of `x` up.": shows("none"),
-        "Not exactly the negative elements became 0. Print what your function returns for some that"
-        " are close to 0 and some that are far from it, on both sides.": _other_zeros,
-        "The values are right but the gradient is not, and nothing warned you. Was the line"
-        " recorded that made elements 0? To them no gradient belongs, and to the others all of it,"
+        "The elements that became 0 aren't exactly the negative ones. Print what your function returns for"
+        " some that are close to 0 and some that are far from it, on both sides.": _other_zeros,
+        "The values are right but the gradient isn't, and nothing warned you. Was the line that made"
+        " elements 0 recorded? These should get no gradient, and the others all of it,"
         " unchanged.": both(right_in(0), wrong_in(2)),
     },
     hints=(
@@ -309,7 +309,7 @@ CASE = Exercise(
     " of the case is harmless.",
     principle="an edit does harm where the layer before it has saved its result.",
     known={
-        "You put the model into eval mode. That switches the dropout off, and the case wants to"
+        "You put the model into eval mode. That switches the dropout off, but the case wants to"
         " train. Only change `inplace`.": shows("eval()"),
         "The model of the case is right now, but another one isn't. Go through the layers of"
         " whatever model comes, and look at each one with the one before it.": lambda seen, right: (
@@ -431,8 +431,8 @@ DATES = Exercise(
         "A write has to move the counter: `value.edits[0] += 1`.": at([1], [1], "x 0, h 0, z 0"),
         "`h` was edited *before* its photograph was taken, and that does no harm. The date is what the"
         " counter says at that moment.": at([1], [0], _AT.format(1, 0)),
-        "You refuse every edit of a photographed tensor in the same way. What the message says are two"
-        " numbers: the version now, and the date on the photograph.": at([2, 3], [0], *_SWAPPED),
+        "You refuse this edit, as you should, but the two numbers in your message are wrong. First comes the"
+        " version now, then the date on the photograph.": at([2, 3], [0], *_SWAPPED),
         "`h` was edited after its photograph was taken, and you used the photograph all the same. Compare"
         " its date with what the counter says now.": at([2, 3], [0]),
         "This tensor is in no photograph, so the edit does no harm, but your engine refuses.": at(
@@ -451,7 +451,7 @@ DATES = Exercise(
         " the list `edits`.": at([9], [0, 1]),
         "The sum was recorded, so from then on `h` belongs to the new node. Hand it the `grad_fn` of the"
         " sum, or no gradient reaches `y`.": at([11], [0]),
-        "Under `no_grad()` the sum has no history. But `h` has one of its own, and it should keep it.": at(
+        "Under `no_grad()` the sum has no history. But `h` has one of its own, and should keep it.": at(
             [12], [0]
         ),
         "`h` was a plain Value, but `x` was added to it. Now it requires grad, as the sum does.": at(
