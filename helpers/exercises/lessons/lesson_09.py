@@ -353,8 +353,8 @@ loss = s.sum() + h.sum()
 loss.backward()
 print(x.grad)
 look at: x.grad
-4: s.data.mul_(2)
 4: s *= 2
+4: s.data.mul_(2)
 4: s.mul_(2)
 
 w = torch.tensor({a}.0, requires_grad=True)
