@@ -8,7 +8,6 @@ MODIFIED = (
 ON_A_LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 Value._version = property(lambda self: self.edits[0])
 Value.add_ = lambda self, other: add_(self, as_value(other, self.data.dtype))
-Value.detach = lambda self: detach(self)
 
 
 # yours
