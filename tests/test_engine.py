@@ -195,6 +195,24 @@ MISTAKES = {
         ("Value(value.data)", "Value(value.data.clone())", "a copy of the numbers"),
         ("Value(value.data)", "Value(value.data, requires_grad=True)", "unless you ask it to later"),
     ],
+    "09": [
+        ("(value, value._version) for", "value for", "Does `unpack` still return Values"),
+        ("return [Value(value.data) for value, _ in node.saved]", "return node.saved", "Does `unpack` still return Values"),
+        ("    value.edits[0] += 1\n", "", "A write has to move the counter"),
+        ("(value, value._version)", "(value, 0)", "The date is what the counter says"),
+        ("format(value._version, date)", "format(date, value._version)", "the two numbers in your message are wrong"),
+        ("!= date", "!= value._version", "you used the photograph all the same"),
+        ("if grad_mode and value.requires_grad and value.grad_fn is None", "if False", "has to be refused"),
+        ("if grad_mode and", "if", "Ask for `grad_mode`"),
+        ("value.data.copy_(result.data)", "value.data = result.data", "instead of giving `value` a new tensor"),
+        ("    second.edits = value.edits  # one tensor, one date\n", "", "Hand over the list `edits` itself"),
+        ("second.edits = value.edits", "second.edits = list(value.edits)", "Hand over the list `edits` itself"),
+        ("True, result.grad_fn", "True, value.grad_fn", "Hand it the `grad_fn` of the sum"),
+        ("    if result.requires_grad:\n        value", "    value", "and should keep it"),
+        ("value.requires_grad, value.grad_fn = True,", "value.grad_fn =", "Now it requires grad"),
+        ("    return value\n", "", "returns the value that it has edited"),
+        ("    if node.saved is None:\n        raise RuntimeError(TWICE)\n", "    node.saved = node.saved or []\n", "gone after a backward"),
+    ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """
 def accumulate_grad(leaf, grad):

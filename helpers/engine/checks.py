@@ -6,7 +6,14 @@ from collections.abc import Callable
 from random import Random
 
 from helpers.engine.cells import Cell
-from helpers.engine.programs import drawn, on_torch, several_calls, with_cuts, with_flags
+from helpers.engine.programs import (
+    drawn,
+    on_torch,
+    several_calls,
+    with_cuts,
+    with_edits,
+    with_flags,
+)
 
 SEED, MANY = 4, 40  # of the random programs that the lesson tries
 X, Y, W = (
@@ -17,6 +24,7 @@ X, Y, W = (
 GRAPH = ("z.data", "z.requires_grad", "the graph", "the shape in the node", "the photographs")
 GRADIENTS = ("gradients", "the most times that a node ran", "nodes that never ran")
 TALLIES = ("gradients", "what `g` holds")
+EDITED = ("gradients, or the error", "versions")
 FREED = ("gradients, or the error", "photographs are left in z")
 SWITCHED = ("z requires grad", "z has a node", "gradients, or the error", "what `seen` holds")
 
@@ -82,6 +90,24 @@ SWITCH = (
     f"{X}\nh = x * x\nd = h.detach()\nz = h + d\nz.backward()",
     f"{X}\nz = x.detach()\nseen = z.data.data_ptr() == x.data.data_ptr()",
 )
+DATE = (
+    f"{X}\nz = x * x\nz.backward()",
+    f"{X}\nh = x + x\nh.add_(1.0)\nz = h * h\nz.backward()",
+    f"{X}\nh = x + x\nz = h * h\nh.add_(1.0)\nz.backward()",
+    f"{X}\nh = x + x\nh.add_(1.0)\nz = h * h\nh.add_(1.0)\nh.add_(1.0)\nz.backward()",
+    f"{X}\nh = x + x\nz = h + h\nh.add_(1.0)\nz.backward()",
+    f"{X}\nz = x * x\nx.add_(1.0)\nz.backward()",
+    f"{X}\n{OFF}x.add_(1.0)\nz = x * x\nz.backward()",
+    f"{X}\nz = x * x\n{OFF}x.add_(1.0)\nz.backward()",
+    f"{X}\nd = x.detach()\n{OFF}x.add_(1.0)\nz = x * d\nz.backward()",
+    f"{X}\nz = x * x\nx.detach().add_(1.0)\nz.backward()",
+    f"{X}\nz = x * x\nx.data.add_(1.0)\nz.backward()",
+    f"{X}\n{Y}\nh = x * x\nh.add_(y)\nz = h + h\nz.backward()",
+    f"{X}\nh = x * x\n{OFF}h.add_(1.0)\nz = h + h\nz.backward()",
+    f"{X}\nh = Value(5.0)\nh.add_(x)\nz = h * h\nz.backward()",
+    f"{X}\nh = x + x\nz = h.add_(1.0)\nz.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz.backward()",
+)
 
 
 TRIED = {
@@ -90,6 +116,7 @@ TRIED = {
     "06": (ACCUMULATE, "tallies"),
     "07": (FREE, "calls"),
     "08": (SWITCH, "switch"),
+    "09": (DATE, "edits"),
 }  # on which programs, and what is looked at
 
 
@@ -104,7 +131,12 @@ def cases(stage: str, random: Random | None = None) -> tuple[Callable, ...]:
 def random_program(look: str, random: Random, lines: int) -> str:
     """Draw a program of so many lines for what a stage looks at."""
     program = drawn(random, lines, look != "graph")
-    more = {"tallies": several_calls, "calls": with_flags, "switch": with_cuts}
+    more = {
+        "tallies": several_calls,
+        "calls": with_flags,
+        "switch": with_cuts,
+        "edits": with_edits,
+    }
     return more[look](random, program) if look in more else program
 
 

@@ -20,6 +20,7 @@ LARGEST = 1e6  # of what a random program computes
 LEAVES = ("x", "y", "w")
 NAMES = "abcdefghijklm"
 SWITCHES = ("no_grad", "enable_grad", "set_grad_enabled")
+VERSIONS = re.compile(r"is at version \d+; expected version \d+")
 
 
 def on_torch(program: str, look: str) -> object:
@@ -65,6 +66,9 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
         came, z = _came(names, program), names.get("z")
         made = z is not None and bool(z.requires_grad), z is not None and z.grad_fn is not None
         return [*made, came, names.get("seen")]
+    if look == "edits":
+        came = _came(names, program)
+        return [_refused(came) if isinstance(came, str) else came, _versions(names)]
     forward, _, last = program.rpartition("\n")
     exec(forward, names)
     with _counted(names["z"].grad_fn, engine) as calls:
@@ -85,6 +89,18 @@ def _came(names: dict, program: str) -> object:
     except RuntimeError as error:
         return str(error)
     return [grad if grad is None else _numbers(grad) for grad in _grads(names)]
+
+
+def _refused(words: str) -> str:
+    """Return what an error says of an edit; PyTorch's also names a tensor, and gives a hint."""
+    dates = VERSIONS.search(words)
+    return f"{dates[0]} instead" if dates else words
+
+
+def _versions(names: dict) -> str:
+    """Return the versions of a program's values, after their names."""
+    mine = (*LEAVES, *NAMES, "z")
+    return ", ".join(f"{name} {names[name]._version}" for name in mine if name in names)
 
 
 def _photographs_left(node: object, is_torch: bool) -> bool:
@@ -118,9 +134,14 @@ def _graph(names: dict, is_torch: bool) -> list:
     if node is not None:
         shape = tuple(z.shape if is_torch else node.shape)
         if all(child for child, _ in node.next_functions):  # else PyTorch saves less than we do
-            saved = _saved_by_torch(node) if is_torch else node.saved
+            saved = _saved_by_torch(node) if is_torch else map(_undated, node.saved)
             saved = [_name(value, names) for value in saved]
     return [_numbers(z), bool(z.requires_grad), _in_words(node, names, []), shape, saved]
+
+
+def _undated(saved: object) -> object:
+    """Return the value of a photograph, which has a date from lesson 09 on."""
+    return saved[0] if isinstance(saved, tuple) else saved
 
 
 def _saved_by_torch(node: object) -> list:
@@ -243,6 +264,29 @@ def with_cuts(random: Random, program: str) -> str:
         off = random.random() < 0.3
         cut += ["with no_grad():", f"    {row}"] if off else [row]
     return "\n".join([*cut, call])
+
+
+EDITS = (
+    "{}.add_(1.0)",
+    "with no_grad():\n    {}.add_(1.0)",
+    "{}.detach().add_(1.0)",
+    "{}.data.add_(1.0)",
+)
+
+
+def with_edits(random: Random, program: str) -> str:
+    """Write edits in place between the lines of a program without constants: of these PyTorch
+    photographs less than an engine of ours.
+    """
+    program = re.sub(r"(?m)(= Value\([^=]*)\)$", r"\1, requires_grad=True)", program)
+    *rows, call = re.sub(r"(?m) [23]$", " x", program).splitlines()
+    edited, known = [], []
+    for row in rows:
+        edited.append(row)
+        known.append(row[0])
+        if len(known) > 1 and random.random() < 0.25:
+            edited += random.choice(EDITS).format(random.choice(known)).splitlines()
+    return "\n".join([*edited, call])
 
 
 def _result(program: str) -> torch.Tensor:

@@ -1,5 +1,5 @@
-"""Exercises of lesson 09, in-place edits and versions: count writes, say what breaks, edit a copy of a
-leaf, and the case.
+"""Exercises of lesson 09, in-place edits and versions: the case in any network, dates on photographs,
+count writes, say what breaks, and edit a copy of a leaf.
 """
 
 from collections.abc import Callable
@@ -10,12 +10,17 @@ import torch
 from torch import nn
 
 from autograd_graphs.guard import Failed, guarded
+from helpers.engine.checks import EDITED as EDITED_IN_PLACE
+from helpers.engine.checks import cases
+from helpers.engine.programs import on_torch
+from helpers.engine.putting_together import yours
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
-from helpers.exercises.functions import function, made_by, written
+from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import both, like, raised, right_in, shows, wrong_in
+from helpers.exercises.reading import same
+from helpers.exercises.recognise import agree, at, both, fails, raised, right_in, shows, wrong_in
 from helpers.exercises.watched_inputs import leaf, readable
 
 # Bound here: a student may have put others in their place.
@@ -64,7 +69,7 @@ def _other_writes(random: Random) -> Data:
 VERSIONS = Exercise(
     id="09.1",
     right="Each counter counts the writes that went through it, and the last line made a tensor with a new one.",
-    principle="a counter goes with the tensor and not with its name, and shared memory does not"
+    principle="a counter belongs to the tensor, not to its name, and shared memory doesn't"
     " always mean a shared counter.",
     quantities=Quantities(
         program=_program,
@@ -127,7 +132,7 @@ _BEFORE = "Is the edit before the node keeps something, or after that?"
 _NO_GRAD = "What does `no_grad` keep off: the record, the count, or both?"
 _BEGIN = "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {}"
 EDITS = Lines(
-    read="idea 2, and the last picture of idea 4",
+    read="part 2, and where the triangles stand",
     begins=tuple(map(_BEGIN.format, ("x * 3", "x + 1", "x.clone()", "x - 0.5"))),
     lines={
         "y = h.sin(); y.mul_(2)": _SINE,
@@ -143,7 +148,7 @@ EDITS = Lines(
         "y = h * 5; h.add_(1)": _NO_VALUE,
         "y = h.sigmoid()\nwith torch.no_grad():\n    y.mul_(2)": _NO_GRAD,
         "y = h.sqrt(); y.mul_(2)": _RESULT,
-        "y = h.cos(); h[0] = 1.0": "Does an edit of one element count?",
+        "y = h.cos(); h[0] = 1.0": "Is the edit of a single element counted?",
     },
     trial="""
 {begin}
@@ -158,9 +163,9 @@ except RuntimeError:
 
 BROKEN = Exercise(
     id="09.2",
-    right="In these the edit hit the very tensor that the node had saved.",
+    right="In these lines the edit painted over the very tensor that the node had photographed.",
     asked="Each letter starts with a new `h`, and `x` requires grad. With which of them does"
-    " `y.sum().backward()` raise? Give a list of letters.",
+    " `y.sum().backward()` fail? Give a list of letters.",
     **EDITS.first("abcdef"),
     hints=(
         "For each line: does the node keep the input, the result or nothing? Is that the tensor that is edited?",
@@ -229,10 +234,10 @@ MASKED = Exercise(
         " past the error. None of them makes a copy.": wrong_in(1),
         "No gradient reaches `x` from what you return. Make the copy in a way that is recorded, and"
         " leave the flag of `x` up.": shows("none"),
-        "Not exactly the negative elements became 0. Print what your function returns for some that"
-        " are close to 0 and some that are far from it, on both sides.": _other_zeros,
-        "The values are right but the gradient is not, and nothing warned you. Was the line"
-        " recorded that made elements 0? To them no gradient belongs, and to the others all of it,"
+        "The elements that became 0 aren't exactly the negative ones. Print what your function returns for"
+        " some that are close to 0 and some that are far from it, on both sides.": _other_zeros,
+        "The values are right but the gradient isn't, and nothing warned you. Was the line that made"
+        " elements 0 recorded? These should get no gradient, and the others all of it,"
         " unchanged.": both(right_in(0), wrong_in(2)),
     },
     hints=(
@@ -304,7 +309,7 @@ CASE = Exercise(
     " of the case is harmless.",
     principle="an edit does harm where the layer before it has saved its result.",
     known={
-        "You put the model into eval mode. That switches the dropout off, and the case wants to"
+        "You put the model into eval mode. That switches the dropout off, but the case wants to"
         " train. Only change `inplace`.": shows("eval()"),
         "The model of the case is right now, but another one isn't. Go through the layers of"
         " whatever model comes, and look at each one with the one before it.": lambda seen, right: (
@@ -334,22 +339,11 @@ def answer(model):
     cases=_other_models,
 )
 
-EDITED = Faults("""
-w = torch.tensor({a}.0, requires_grad=True)
-b = torch.tensor({b}.0, requires_grad=True)
-y = w**2 + b
-loss = y * {c}
-with torch.no_grad():
-    b -= 0.1
-loss.backward()
-print(w.grad)
-look at: w.grad
-6: w.data -= 0.1
-6: w -= 0.1
-6: w.detach().sub_(0.1)
-3: y = w.mul_(1) + b
-3: y = w.add_(b)
+_AT = "is at version {}; expected version {} instead"
+_SWAPPED = _AT.format(0, 1), _AT.format(1, 3)
+_LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 
+EDITED = Faults("""
 x = torch.tensor([{a}.0, {b}.0], requires_grad=True)
 h = x * {c}
 s = h.sigmoid()
@@ -362,6 +356,22 @@ look at: x.grad
 4: s *= 2
 4: s.data.mul_(2)
 4: s.mul_(2)
+
+w = torch.tensor({a}.0, requires_grad=True)
+b = torch.tensor({b}.0, requires_grad=True)
+y = w**2 + b
+y += 1
+loss = y * {c}
+with torch.no_grad():
+    b -= 0.1
+loss.backward()
+print(w.grad)
+look at: w.grad
+7: w.data -= 0.1
+7: w -= 0.1
+7: w.detach().sub_(0.1)
+3: y = w.mul_(1) + b
+3: y = w.add_(b)
 
 x = torch.tensor([{a}.0, {b}.0, {c}.0], requires_grad=True)
 y = x.clone()
@@ -391,10 +401,10 @@ look at: x.grad
 """)
 
 EDIT = Exercise(
-    id="09.6",
-    right="That line edits a tensor that backward still needs. The other edit does no harm.",
-    asked="With one line of this program backward raises, or brings a wrong gradient: an edit does"
-    " harm. Which line? Give its number.",
+    id="09.9",
+    right="That line edits a tensor that backward still needs. The other edits do no harm.",
+    asked="Of the edits in this program, one makes backward fail, or gives a wrong gradient. In which"
+    " line? Give its number.",
     principle="for each edit, look for the node that saved this very tensor before it.",
     hints=(
         "Which lines write into memory that is already there? Which nodes had saved that memory before?",
@@ -404,116 +414,63 @@ EDIT = Exercise(
 )
 
 
-def _watched(run: Callable, model: nn.Module) -> tuple[nn.Module, Callable]:
-    """Return a model and a run that notes how often it was called, and the counters after it."""
-    model.seen = []
-
-    def noting() -> object:
-        returned = run()
-        model.seen.append([tensor._version for tensor in _tensors(model)])
-        return returned
-
-    return model, noting
-
-
-def _tensors(model: nn.Module) -> list[torch.Tensor]:
-    return [*model.parameters(), *model.buffers()]
-
-
-def _writes(factor: int) -> tuple:
-    """Return cases: a counted write, an uncounted one, buffers, another tensor, a NaN, a layer used twice,
-    two numbers that change places, none.
-    """
-    layer = "model = nn.Linear(2, 1)\nnn.init.ones_(model.weight)\n"
-    twice = "one = nn.Linear(1, 1)\nmodel = nn.Sequential(one, nn.Tanh(), one)\n"
-    codes = (
-        layer + f"def run():\n    with torch.no_grad():\n        model.weight.mul_({factor})",
-        layer + f"run = lambda: model.weight.data.mul_(1 + {factor}e-6)",
-        "model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))\n"
-        f"run = lambda: model({factor} * torch.ones(3, 2))",
-        layer + "def run():\n    model.bias = nn.Parameter(model.bias.detach().clone())",
-        layer.replace("ones_(model.weight)", "constant_(model.weight, float('nan'))")
-        + f"run = lambda: model(torch.ones({factor}, 2))",
-        twice + f"run = lambda: one.weight.data.add_({factor}.0)",
-        f"model = nn.PReLU(2)\nmodel.weight.data = torch.tensor([1.0, {factor}.0])\n"
-        "run = lambda: model.weight.data.copy_(model.weight.flip(0))",
-        "model = nn.Sequential()\nrun = lambda: None",
-    )
-    return tuple(made_by(code, "run", "model", then=_watched) for code in codes)
-
-
-def _first_names(model: nn.Module) -> dict[str, str]:
-    """Return the name that counts for each name: of a tensor that has several, the first."""
-    first, names = {}, {}
-    for named in (model.named_parameters, model.named_buffers):
-        for name, tensor in named(remove_duplicate=False):
-            names[name] = first.setdefault(id(tensor), name)
-    return names
-
-
-def _found(returned: object, model: nn.Module, run: Callable) -> list[object]:
-    pairs = "no dict"
-    if isinstance(returned, dict):
-        first = _first_names(model)
-        items = [(str(readable(key)), str(readable(value))) for key, value in dict.items(returned)]
-        pairs = sorted({(first.get(key, key), value) for key, value in items})
-    versions = [tensor._version for tensor in _tensors(model)]
-    counters = "moved by you" if model.seen and versions != model.seen[-1] else "not moved by you"
-    return [pairs, len(model.seen), counters]
-
-
-_GUARD = """
-def answer(model, run):
-    def named():
-        return {named}
-
-    before = {{name: (one, one._version, one.detach().clone()) for name, one in named()}}
-    run()
-    found = {{}}
-    for name, tensor in named():
-        old, version, numbers = before[name]
-        if tensor is not old:
-            found[name] = "replaced"
-        elif tensor._version != version:
-            found[name] = "counted"
-        elif not {same}:
-            found[name] = "uncounted"
-    return found
-"""
-_ALL = "[*model.named_parameters(), *model.named_buffers()]"
-_SAME = "((tensor == numbers) | (tensor.isnan() & numbers.isnan())).all()"
-
-GUARD = Exercise(
-    id="09.7",
-    reader=function(
-        *_writes(3),
-        observe=_found,
-        promises=("it found", "calls of `run`", "the counters"),
-    ),
-    right="Keep it: around a validation, or a library that you don't trust, it says who writes into your model.",
-    principle="keep the tensor, its counter and a copy of its numbers, and compare all three afterwards.",
+DATES = Exercise(
+    id="09.8",
+    stage="09",
+    reader=function(*cases("09"), promises=EDITED_IN_PLACE),
+    truth=lambda: on_torch,
+    solution=yours("09"),
+    cases=lambda random: cases("09", random),
+    right="Your photographs carry dates, and after an edit your engine refuses where PyTorch does. It is"
+    " fooled where PyTorch is fooled: look at what `x.data.add_(1.0)` does.",
+    principle="a photograph is the tensor itself with a date, and before it is used, the date is compared"
+    " with the counter.",
     known={
-        "You moved counters yourself. Looking, or a clone, moves none: write nothing into the"
-        " model.": shows("moved by you"),
-        "You missed a write through `.data`, which moves no counter. Keep a copy of the numbers,"
-        " `t.detach().clone()`, and compare: without `clone()` it is the same"
-        " memory.": like(_GUARD.format(named=_ALL, same="True"), 0),
-        "You missed a write that changes little. `allclose` takes such numbers for equal.": like(
-            _GUARD.format(named=_ALL, same="torch.allclose(tensor, numbers, equal_nan=True)"), 0
+        "Nothing was edited here. Does `unpack` still return Values, one for each photograph, now that"
+        " each comes with a date?": lambda seen, right: not same(seen[0], right[0]),
+        "A write has to move the counter: `value.edits[0] += 1`.": at([1], [1], "x 0, h 0, z 0"),
+        "`h` was edited *before* its photograph was taken, and that does no harm. The date is what the"
+        " counter says at that moment.": at([1], [0], _AT.format(1, 0)),
+        "You refuse this edit, as you should, but the two numbers in your message are wrong. First comes the"
+        " version now, then the date on the photograph.": at([2, 3], [0], *_SWAPPED),
+        "`h` was edited after its photograph was taken, and you used the photograph all the same. Compare"
+        " its date with what the counter says now.": at([2, 3], [0]),
+        "This tensor is in no photograph, so the edit does no harm, but your engine refuses.": at(
+            [4], [0]
         ),
-        "You report a NaN that was there before. A NaN is not equal to itself, so check for it"
-        " separately.": like(_GUARD.format(named=_ALL, same="torch.equal(tensor, numbers)"), 0),
-        "You look at the parameters alone. A BatchNorm writes its statistics into buffers.": like(
-            _GUARD.format(named="list(model.named_parameters())", same=_SAME), 0
+        "A plain `add_` on a leaf that requires grad has to be refused, as in PyTorch.": at(
+            [5], [0, 1]
         ),
+        "Under `no_grad()` a leaf may be edited: that's how an optimizer takes its step. Ask for `grad_mode`"
+        " before you refuse.": at([6], [0], _LEAF),
+        "`d` shares its memory with `x`, so it has to see the edit. Write *into* `value.data`, with"
+        " `copy_`, instead of giving `value` a new tensor.": at([8], [0]),
+        "What `detach` returns shares the counter of the original, and `d` and `x` should say the same"
+        " version. Hand over the list `edits` itself.": at([8], [1]),
+        "The edit went through `x.detach()`, and backward didn't notice. What `detach` returns has to share"
+        " the list `edits`.": at([9], [0, 1]),
+        "The sum was recorded, so from then on `h` belongs to the new node. Hand it the `grad_fn` of the"
+        " sum, or no gradient reaches `y`.": at([11], [0]),
+        "Under `no_grad()` the sum has no history. But `h` has one of its own, and should keep it.": at(
+            [12], [0]
+        ),
+        "`h` was a plain Value, but `x` was added to it. Now it requires grad, as the sum does.": at(
+            [13], [0]
+        ),
+        "`add_` returns the value that it has edited.": fails("'NoneType' object"),
+        "The photographs are gone after a backward, and `unpack` has to say so, as it did in lesson"
+        " 07.": lambda seen, right: agree(seen[:15], right[:15], 0, 1),
     },
     hints=(
-        "Before `run()`, keep three things for each name: the tensor, its `_version`, and `t.detach().clone()`.",
-        "Afterwards ask in this order: is it the same tensor (`is`), the same version, the same numbers?"
-        " Two elements are the same if `a == b`, or if both are NaN: `a.isnan() & b.isnan()`.",
+        "A date is `value._version`, at the moment when the photograph is taken. So `save` returns a list"
+        " of pairs.",
+        "In `unpack`, first look whether the photographs are still there. Then go through the pairs and"
+        " compare each date with `value._version`. What you return are Values without history, as before.",
+        "`result = value + other` gives you the numbers and the history of the sum. Copy the numbers with"
+        " `value.data.copy_(result.data)`, count the write, and if `result.requires_grad`, hand the flag"
+        " and the `grad_fn` to `value`.",
+        "Two Values share a counter if their `edits` is the same list.",
     ),
-    solution=_GUARD.format(named=_ALL, same=_SAME),
-    cases=lambda random: _writes(random.randint(2, 9)),
 )
 
-EXERCISES = (VERSIONS, BROKEN, MASKED, EDIT, GUARD, CASE)
+EXERCISES = (CASE, DATES, VERSIONS, BROKEN, MASKED, EDIT)
