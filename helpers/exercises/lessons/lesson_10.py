@@ -152,10 +152,10 @@ CARDS = Exercise(
     ),
 )
 
-_WHOSE = "Which of the two comes from the CPU, and does a GPU let it in?"
-_WAY = "Who is the guest here, and on which device is he?"
-_ONE_DEVICE = "Does this operation compute with both tensors?"
-_MOVES_ONLY = "Does this line compute anything, or does it only move numbers?"
+_WHOSE = "Does a GPU let this one in?"
+_WAY = "Who is the guest here?"
+_ONE_DEVICE = "Does it compute with both?"
+_MOVES_ONLY = "Does it compute, or only move numbers?"
 REFUSED = Lines(  # all of them were run on an NVIDIA H200, torch 2.11.0+cu130, 2026-11-28
     read="Thursday, 11:30",
     begins=('c = torch.ones(2, 2)\ng = c.to("cuda")',),
