@@ -187,10 +187,10 @@ if not line.startswith(passed):
 MIXED = Exercise(
     id="10.10",
     right="A number without dimensions and an index are let in from the CPU, but not the other way round. `copy_` is"
-    " made for crossing, and `tolist()` fetches the numbers for you. NumPy fetches nothing, so you write"
-    " `g.cpu().numpy()`.",
+    " made for crossing. NumPy fetches nothing, so you write `g.cpu().numpy()`; `g.tolist()` would have fetched the"
+    " numbers for you.",
     asked="Which of these lines fail? Give their letters. (We ran all of them on an H200.)",
-    **REFUSED.first("kmnpqrstu"),
+    **REFUSED.first("kmnpqrst"),
     hints=(
         "Where a single number or an index meets a tensor: who is the guest, and where does he come from?",
         "The two guests are let in on the GPU. Is it the same on the CPU?",
