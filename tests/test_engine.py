@@ -141,6 +141,7 @@ MISTAKES = {
         ("return grad, grad", "return grad", "with one gradient for each input"),
         ("return grad, grad", "return (grad,)", "two gradients, one for each edge"),
         ("evaluate(node, arrived.pop(node))", "node.backward(arrived.pop(node))", "yourself"),
+        ("        grads = evaluate(", "        if not node.next_functions:\n            node.variable.grad = arrived[node]\n            continue\n        grads = evaluate(", "not every node went through"),
         ("grad * b, grad * a", "grad * a, grad * b", "the *other* one"),
         ("grad * b, grad * a", "b, a", "forgot what had reached it"),
         ("arrived[child] + grad if child in arrived else grad", "grad", "The second replaced the first"),
@@ -148,7 +149,7 @@ MISTAKES = {
         (WALK, QUEUE, "With yours the order decides"),
         (WALK, FIRST_VISIT, "With yours the order decides"),
         ("            if child is not None:\n                waiting", "            if True:\n                waiting", "so step over it"),
-        ("ready.pop()", "ready[0]\n        arrived[node] = grad", "it doesn't end"),
+        ("ready.pop()", "ready[0]\n        arrived[node] = grad", "it doesn't seem to end"),
     ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """
@@ -187,6 +188,50 @@ def test_of_two_mistakes_the_one_that_the_first_program_meets_is_told():
         )
     )
     assert "with one gradient for each input" in judge(find("05.7"), both).text
+
+
+def test_what_one_walk_leaves_behind_is_told_after_the_next():
+    leaves_behind = (
+        yours("05")
+        .replace("grad, evaluate):", "grad, evaluate, arrived={}):")
+        .replace("arrived, ready = {root: grad}, [root]", "arrived[root], ready = grad, [root]")
+        .replace("arrived.pop(node)", "arrived[node]")
+    )
+    assert "a second one on the same graph isn't" in judge(find("05.7"), leaves_behind).text
+
+
+def test_a_walk_that_begins_with_ones_whatever_arrives_is_wrong():
+    ones = yours("05").replace("{root: grad}", "{root: Value(torch.ones_like(grad.data))}")
+    assert judge(find("05.7"), ones).kind == "unknown"
+
+
+LOOKS_AT_ALL_PAIRS = """
+    nodes = [root]
+    for node in nodes:
+        nodes += {child for child, _ in node.next_functions if child and child not in nodes}
+    arrived, left = {root: grad}, list(nodes)
+    while left:
+        for node in reversed(left):
+            if not waits(node, left):
+                break
+        left.remove(node)
+        for (child, _), grad in zip(node.next_functions, evaluate(node, arrived[node])):
+            if child is not None:
+                arrived[child] = arrived[child] + grad if child in arrived else grad
+
+
+def waits(node, left):
+    for other in left:
+        for child, _ in other.next_functions:
+            if child is node:
+                return True
+    return False
+"""
+
+
+def test_a_walk_may_be_slow():
+    slow = yours("05").replace(WALK, LOOKS_AT_ALL_PAIRS)
+    assert judge(find("05.7"), slow).kind == "right"
 
 
 def test_a_helper_in_another_cell_is_missed_by_name():
@@ -329,13 +374,17 @@ def test_a_section_that_broke_is_named_and_ours_stands_in_for_it(run, folder):
     assert imported(folder) == "Value(114.0)"
 
 
-def test_what_was_edited_by_hand_and_works_stays_and_a_copy_is_put_aside_once(run, folder):
+def test_what_was_edited_by_hand_and_works_stays_and_a_copy_is_put_aside_each_time(run, folder):
     run(cell("04"))
     path = folder / "my_engine.py"
     path.write_text(path.read_text().replace("def edge(value):\n", f"def edge(value):\n{MARK}"))
     assert "copy aside first: my_engine_before_1.py" in run(cell("05"))
     assert MARK in keeping.kept().yours["04"]
     assert "aside" not in run(cell("05"))
+    first = (folder / "my_engine_before_1.py").read_text()
+    path.write_text(path.read_text() + "# and once more\n")
+    assert "copy aside first: my_engine_before_2.py" in run(cell("05"))
+    assert (folder / "my_engine_before_1.py").read_text() == first
 
 
 def test_a_later_stage_that_leant_on_what_an_earlier_one_had_is_put_aside_and_said(run, folder):

@@ -10,7 +10,7 @@ from notebook_rules import CLINIC, RULES, Lesson
 PATHS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 OF_LESSONS = {
     "a_lesson_has_roles",
-    "exercises_have_numbers_of_their_own",
+    "exercises_are_numbered",
 }
 pytestmark = pytest.mark.notebooks
 

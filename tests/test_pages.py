@@ -93,7 +93,7 @@ def test_every_lesson_is_a_page_and_the_index_says_what_for(built_pages, pages):
     index = pages[built_pages / "index.html"]
     assert {f"lessons/{path.stem}.html" for path in PAGES} <= {link for link, _ in index.links}
     assert index.text.count("you will be able to") == len(LESSONS)
-    assert re.search(r"<li><p>(<em>)?read(</em>)? the picture of a graph", index.text)
+    assert re.search(r"<li><p>(<em>)?draw(</em>)? the graph of a line of code", index.text)
 
 
 def test_every_link_and_anchor_leads_somewhere(pages):

@@ -150,6 +150,12 @@ TABLE = {
         seen("11", r"\A(?![\s\S]*zero_)[\s\S]*\.backward\([\s\S]*\.backward\(", r"\d"),
         seen("11", r"\.append\(\w*loss\)|\+= \w*loss\b", r"\d"),
     ],
+    "the packages it was to be built from": [
+        seen("00", r"step_through\(", r"AccumulateGrad"),
+        Text("00", r"(?s)Jupyter.*ipywidgets.*nbval"),
+        seen("04", r"from torchviz import make_dot", r"\d"),
+        Text("04", r"graphviz"),
+    ],
 }  # fmt: skip
 LATER, NOT_WRITTEN = "lessons 06 to 11 are retold later", "lesson 16 is not written yet"
 STILL_TO_COME = {

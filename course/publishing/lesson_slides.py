@@ -94,7 +94,8 @@ def with_moons(slides: list[Slide], cells: Cells) -> list[Slide]:
             continue
         before, picture = made[-1], slide.result.html
         if isinstance(before, Round) and before.part == slide.part and not before.drawing:
-            steps = (*before.notes, slide.notes[-1])
+            kept = before.notes[:-1] if before.takeaway else before.notes
+            steps = (*kept, before.notes[-1] if before.takeaway else slide.notes[-1])
             takeaway = before.takeaway or slide.takeaway
             made[-1] = replace(before, notes=steps, takeaway=takeaway, drawing=picture)
         else:

@@ -15,7 +15,7 @@ X, Y, W = (
 )
 
 GRAPH = ("z.data", "z.requires_grad", "the graph", "the shape in the node", "the photographs")
-GRADIENTS = ("gradients", "the most times that a node ran")
+GRADIENTS = ("gradients", "the most times that a node ran", "nodes that never ran")
 
 RECORD = (
     f"{X}\n{Y}\nz = x + y",
@@ -36,7 +36,8 @@ BACKWARD = (
     f"{X}\nh = x * x\nz = h * h + h\nz.backward()",
     f"{X}\nh = x * x\nz = h + h * h\nz.backward()",
     "x = Value(1.0, requires_grad=True)\nz = x\nfor _ in range(40):\n    z = z + z\nz.backward()",
-    "x = Value([3.0, 1.0], requires_grad=True)\nz = x * x\nz.backward(Value([1.0, 1.0]))",
+    "x = Value([3.0, 1.0], requires_grad=True)\nz = x * x\nz.backward(Value([1.0, 10.0]))",
+    f"{X}\nh = x + x\nz = h + h\nz.backward()\nx.grad = None\nz.backward()",  # nothing is saved
 )
 
 

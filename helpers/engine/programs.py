@@ -13,9 +13,7 @@ import torch
 
 from autograd_graphs.guard import limited
 
-MOST_LINES = (
-    20_000  # may run for one program on somebody's engine; a right one needs a few thousand
-)
+MOST_LINES = 100_000  # may run for one program on somebody's engine; a right one that looks at all pairs needs most of it
 LARGEST = 1e6  # of what a random program computes
 LEAVES = ("x", "y", "w")
 NAMES = "abcdefghijklm"
@@ -55,6 +53,7 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
     return [
         [grad if grad is None else _numbers(grad) for grad in leaves],
         max(calls.values(), default=0),
+        len([node for node in _nodes(names["z"].grad_fn) if node not in calls]),
     ]
 
 
@@ -171,5 +170,5 @@ def _drawn(random: Random, lines: int, backward: bool) -> str:
         rows.append(f"{name} = {left} {random.choice('+*')} {right}")
         known.append(name)
     if backward:
-        rows.append("z.backward(Value([1.0, 1.0]))" if is_vector else "z.backward()")
+        rows.append("z.backward(Value([1.0, 10.0]))" if is_vector else "z.backward()")
     return "\n".join(rows)

@@ -66,7 +66,7 @@ def judge(exercise: Exercise, answer: object, reveal: bool = False) -> Verdict:
         return _unfinished(answer)
     if is_stub(answer):
         return Verdict(
-            "stub", f"not answered yet. Replace the dots by {reader.wants} and run again."
+            "stub", f"not answered yet. Replace the dots with {reader.wants} and run again."
         )
     with listening() as own_runs:
         truth = reader.read(exercise.truth())

@@ -74,7 +74,7 @@ class Weight(World):
             node = node.next_functions[0][0]
         grad = read(node.variable, "grad")
         got = "" if grad is None else f" and got {short_numbers(grad.tolist())}"
-        return f"The leaf behind it has no name{got}."
+        return f"The leaf below it has no name{got}."
 
 
 leaves = Lab(

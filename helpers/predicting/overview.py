@@ -14,8 +14,9 @@ from helpers.predicting.reviewing import is_reminded_here, remind, things_to_do
 from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count, kept
 
 NOTHING = (
-    "Nothing is kept yet. Your guesses, your tries at exercises and the hints that you ask for will be "
-    "counted here. They stay in progress.json, beside the notebook; deleting it is harmless."
+    "Nothing is kept yet. Your guesses, your attempts at exercises and the hints you ask for will be "
+    "counted here. They stay in progress.json, next to the notebook, and you can delete it whenever"
+    " you like."
 )
 COLUMNS = ("Lesson", "Right at first guess", "Exercises solved", "Hints")
 

@@ -121,7 +121,7 @@ def _known_circles(there: frozenset) -> dict[str, object]:
         "You found one card. Follow the arrows to the end: more than one card has a circle.": (
             lambda read, right: len(read) == 1 and read < right
         ),
-        "You name no operation. Look at the cards of h again: a line with a full circle is a"
+        "You named no operation. Look at the cards of h again: a line with a full circle is a"
         " photograph.": set(),
     }
 
@@ -178,8 +178,8 @@ look at: x.grad
 LINE = Exercise(
     id="00.5",
     right="What you compute from a plain number, or from a leaf that doesn't ask, has no path back.",
-    asked="One line of this program is wrong: it cuts a path back to the leaf, or a path is never"
-    " started because of it. Which line would you change? Give its number.",
+    asked="One line of this program is wrong: either it cuts a path back to the leaf, or it keeps one"
+    " from being recorded in the first place. Which line would you change? Give its number.",
     principle="draw one result after another, and look for the first that has lost a path.",
     hints=(
         "Run the lines one by one, and draw each result with `show`. Where is an arrow missing?",
@@ -301,10 +301,13 @@ TAXI = Exercise(
     cases=_other_trips,
     right="What you want to learn is what has to ask, before anything is computed from it. The data needn't.",
     known={
-        "Nothing asks for a gradient any more, so there is no graph again. Which number should the"
+        "Nothing asks for a gradient any more, so once again there's no graph. Which number should the"
         " program learn? That's the one that has to ask.": fails("does not require grad"),
-        "`per_km.grad` is None: no gradient came to `per_km`, because `per_km` never asked for one."
-        " It doesn't help that `km` asks, or the loss.": fails("NoneType"),
+        "`per_km.grad` is None. If `per_km` never asked for a gradient, none reaches it, and it doesn't"
+        " help that `km` asks, or the loss. If it did ask, the name `per_km` has moved on to a new tensor,"
+        " as it does after `per_km = per_km - …`. Write into the one that asked.": fails(
+            "NoneType"
+        ),
         "`per_km` asks for a gradient now, so PyTorch protects it: without `torch.no_grad()` it"
         " won't let you change a leaf in place. That line was"
         " right.": fails("leaf Variable that requires grad"),
@@ -359,7 +362,7 @@ NUDGE = Exercise(
     cases=lambda random: _nudged(random.randint(3, 9)),
     right="Keep it. It needs a pass for each number, but you can trust it where you don't trust a gradient.",
     known={
-        "What came back is no list of numbers. Collect one slope for each of `values`, and return"
+        "What came back isn't a list of numbers. Collect one slope for each of `values`, and return"
         " the list.": lambda seen, _: any(
             isinstance(case, tuple) and not isinstance(case[0], tuple) for case in seen
         ),

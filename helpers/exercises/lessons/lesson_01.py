@@ -77,7 +77,7 @@ WRAPPER = Exercise(
                     "what comes through {cut} alone, and that path is cut": _through_wrapper,
                     "the value of `z`, not its gradient": "value(f'({y}) * w')",
                     "the gradient of `y`": "slope(y, 'w')",
-                    "what would be left if both paths were cut, and one of them is not": 0,
+                    "what would be left if both paths were cut, but one of them isn't": 0,
                 },
             ),
         ),
@@ -103,7 +103,7 @@ RESULTS = Lines(
         "z * z.data": "Do both factors have the same history?",
         "Variable(z) + z": _SUMMANDS,
         "Variable(z, requires_grad=True) * 3": (
-            "Which tensor asks for a gradient here, and what is behind it?"
+            "Which tensor asks for a gradient here, and what was it computed from?"
         ),
         "Variable(x.data) + z": _SUMMANDS,
         "z.detach() * Variable(x)": "What did each of the two calls leave behind?",
@@ -223,7 +223,7 @@ def _other_memory(random: Random) -> Data:
 def _name(name: str) -> Place:
     known = {
         "what was there before the write, and the write reached it": "start",
-        "what you get if the write reached it, and it did not": "start - by",
+        "what you get if the write reached it, but it didn't": "start - by",
         "what you get if you write twice, or add": "start + by",
     }
     return Place(name, "the number in its memory now: ask who shares that memory", loose=known)
@@ -340,7 +340,7 @@ def _known(loop: str) -> dict[str, object]:
     return {
         "You kept an index from 2017. Today this loss has no dimension to index. A method gives its"
         " number.": fails("0-dim tensor", cases=slice(1)),
-        "You wrote into a leaf while autograd was recording. An update is no part of the"
+        "You wrote into a leaf while autograd was recording. An update isn't part of the"
         " model.": fails("leaf Variable", cases=slice(1)),
         "None stood where a gradient was wanted. `w.grad` is None until a `backward()` has reached"
         " `w`. And `w = w - …` gives the name `w` to a new tensor, which has no gradient"
@@ -349,15 +349,15 @@ def _known(loop: str) -> dict[str, object]:
         " gradient, such as `w - …` gives under `no_grad`. Or nothing was recorded while you"
         " computed the loss.": fails("does not require grad", cases=slice(1)),
         "The numbers are right, but PyTorch did not notice the update: it went through `.data`, or"
-        " past torch. Write into `w` itself, under `no_grad`. Lesson 09 shows what an unnoticed"
+        " around PyTorch. Write into `w` itself, under `no_grad`. Lesson 09 shows what an unnoticed"
         " edit can spoil.": both(right_in(_LOSSES, _W), shows("not noticed")),
         "The numbers are right, and an old name was still used while your function ran: `.data`, or"
-        " `Variable`. The migration table says what one writes today.": _uses_old_names,
+        " `Variable`. The migration table says what you write today.": _uses_old_names,
         "You returned no list of losses. The old loop returned the list with the loss of each"
         " step.": (lambda seen, _: not any(isinstance(case[_KINDS], tuple) for case in seen)),
-        "Something in the list is no plain float. A tensor that has a `grad_fn` keeps its graph"
-        " alive. `print(type(losses[0]))` tells what it is.": _is_no_float,
-        "The `w` that came in is as it was before. Each step has to write into that very tensor. A"
+        "Something in the list isn't a plain float. A tensor that has a `grad_fn` keeps its graph"
+        " alive. `print(type(losses[0]))` tells you what it is.": _is_no_float,
+        "The `w` that came in hasn't changed. Each step has to write into that very tensor. A"
         " copy, or a new tensor under the same name, does not reach it.": always("not noticed"),
         "Your updates differ from the second step on. `backward()` adds to `w.grad`, and nobody"
         " took the old gradient"
@@ -370,7 +370,7 @@ def _known(loop: str) -> dict[str, object]:
 _OF_GUESSES = {
     "Your function trains, but it returns no sigmoid values. Return two things: the losses, then"
     " these values.": lambda seen, _: seen[0][_GUESSES] is None,
-    "The numbers are right, but your sigmoid values have a graph behind them. That is what"
+    "The numbers are right, but your sigmoid values still have a graph. That is what"
     " `volatile` was for.": shows("they have a graph"),
 }
 
@@ -390,7 +390,7 @@ def _port(id: str, loop: str, given: tuple, parts: tuple, known: dict, **more: o
             parts=parts,
             around=_watching,
         ),
-        right="Same numbers as in 2017, plain floats in the list, and an update that torch notices.",
+        right="Same numbers as in 2017, plain floats in the list, and an update PyTorch notices.",
         known=_known(loop) | known,
         hints=(
             "Drop every `Variable(...)`: a tensor is enough. Then look each remaining `.data` up in the table.",
@@ -439,9 +439,9 @@ FILE = Exercise(
     cases=_other_layers,
     right="Both weights learn again, and the penalty pulls at both, as in 2017.",
     known={
-        "The numbers are right, but your guesses have a graph behind them, which lives as long as"
+        "The numbers are right, but your guesses still have a graph, which lives as long as"
         " they do. `guess.data` had none.": both(right_in(0, 1), shows("they have a graph")),
-        "The `v` that came in is what it was. The file trained the tensors it was given, so write"
+        "The `v` that came in hasn't changed. The file trained the tensors it was given, so write"
         " into those. A copy, or a new tensor under the same name, doesn't reach"
         " them.": always("not moved"),
     },

@@ -43,8 +43,8 @@ FLAGS = Lines(
         "with torch.no_grad():\n    @ = x * y": _MODE,
         "@ = x > y": _INDEX,
         "@ = x[0] * 3": _WENT_IN,
-        "@ = (x * y).long()": "Of which dtype is what it gives, and can that require grad?",
-        "@ = (x - y).double()": "Of which dtype is what it gives, and can that require grad?",
+        "@ = (x * y).long()": "What dtype does it give, and can that require grad?",
+        "@ = (x - y).double()": "What dtype does it give, and can that require grad?",
         "@ = (y * x).detach().requires_grad_()": _STEPS,
         "with torch.no_grad():\n    @ = torch.ones(2, requires_grad=True)": _MODE,
         "@ = torch.tensor(x.tolist()) * y": _STEPS,
@@ -139,12 +139,12 @@ COUNTS = Exercise(
         "You raised the flag on a tensor of integers, and PyTorch refused. Between one integer and"
         " the next there is nothing for a gradient to describe. Another step has to come first, and"
         " you go on with what it returns.": fails("can require gradients"),
-        "What you return is not a tensor. Only a tensor has a flag: a list or a number of Python's"
+        "What you return isn't a tensor. Only a tensor has a flag: a Python list or number"
         " has none, and the flag itself is a bool.": always("not a tensor"),
         "What you return is right, but the tensor that came in has changed. The counter goes on"
         " using it, so hand back a tensor of your own.": right_in(*range(4)),
         "What you return requires grad, but in some case its values or its shape aren't those that"
-        " came in. I call your function with other counts than those of the"
+        " came in. I call your function with different counts from those in the"
         " example.": always("requires grad"),
     },
     hints=(
@@ -180,7 +180,7 @@ _FIRST = "Was the product with `first.weight` recorded?"
 _LATER = "What was recorded before the flags came down, and what is still there?"
 _LAYERS = "first, middle, last = (torch.nn.Linear(1, 1) for _ in range(3))\nx = {}"
 PEOPLE = Lines(
-    read="“What is left of a frozen network?” and “Half a gradient”",
+    read="“A frozen network, drawn” and “Half a gradient”",
     begins=tuple(
         map(_LAYERS.format, ("torch.ones(1, 1)", "torch.ones(4, 1)", "torch.zeros(2, 1) + 0.5"))
     ),
@@ -274,8 +274,8 @@ LEFT = Exercise(
                 {"what comes back through `c` alone": "whole - cut"},
                 loose={
                     "the gradient by calculus, as if all of it was recorded": "whole",
-                    "what you get if `c` counts as a constant, and here it was recorded": "cut",
-                    "the value of `loss`, and not a gradient": "value_of",
+                    "what you get if `c` counts as a constant, but here it was recorded": "cut",
+                    "the value of `loss`, not a gradient": "value_of",
                     "the value of `c`": "z * k",
                 },
             ),
@@ -357,7 +357,7 @@ FREEZE = Exercise(
         *map(_model, _MODELS), observe=_flags, parts=("frozen", "free", "the model otherwise")
     ),
     right="Each parameter has a flag, and only those of the last layer are still up. So training leaves the"
-    " others as they are, unless an old `.grad` still lies there: the optimizer would use it.",
+    " others as they are, unless an old `.grad` is still there: the optimizer would use it.",
     known={
         "The model is no longer the one that came in: it has other layers, other parameters or"
         " other values. Turn flags off in the model you were given, and replace nothing in"
@@ -368,7 +368,7 @@ FREEZE = Exercise(
             "has no attribute 'bias'",
             "'NoneType' object has no attribute 'requires_grad",
         ),
-        "Every flag of the model that came in is as it was before. Ask of each of your lines which"
+        "Every flag of the model that came in is unchanged. Ask of each of your lines which"
         " parameter of this model it changes. An attribute of a module changes none, nor does `eval()`.": lambda seen, _: (
             {case[0] for case in seen if isinstance(case, tuple)} == {()}
         ),
@@ -522,7 +522,7 @@ answer = freeze
 
 _NEW = "Did this line make new numbers, or a new name for those that are there?"
 _SAME = "If the dtype is already the one that is asked for, what comes back?"
-_LIST = "A list holds numbers of Python's. Who else can change them?"
+_LIST = "A list holds plain Python numbers. Who else can change them?"
 COPIES = Lines(
     read="“Remember and compare”",
     begins=(
@@ -563,7 +563,7 @@ NOTICE = Exercise(
     " differs from the weight afterwards? Give a list of letters.",
     **COPIES.first("abcdef"),
     hints=(
-        "Two tensors can share their numbers. Then whatever changes the one changes the other.",
+        "Two tensors can share their numbers. Then whatever changes one changes the other.",
         "`before.data_ptr() == layer.weight.data_ptr()` tells you whether they share them.",
     ),
 )

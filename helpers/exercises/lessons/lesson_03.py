@@ -19,7 +19,7 @@ from helpers.exercises.recognise import always, right_in, shows
 from helpers.exercises.watched_inputs import afterwards, noted, readable
 
 _RECORDED = "Is it the result of an operation, and was that recorded?"
-_HAS = "Has what this call returns a `grad_fn`?"
+_HAS = "Does what this call returns have a `grad_fn`?"
 _ASKS = "Does what goes in require grad, so that the operation is recorded?"
 _SLICE = "Is taking a part recorded?"
 MADE = Lines(
@@ -35,12 +35,12 @@ MADE = Lines(
         "@ = w.detach()": _HAS,
         "@ = k * 3": _ASKS,
         "@ = torch.nn.Parameter(k *"
-        " 0.1)": "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?",
+        " 0.1)": "Does what `torch.nn.Parameter(...)` returns have a `grad_fn`?",
         "@ = torch.nn.Parameter(torch.ones(2)) * 2": (
             "Does a parameter require grad, so that the product is recorded?"
         ),
         "@ = w[:1]": _SLICE,
-        "@ = w > 0": "Of which dtype is a comparison, and can that require grad?",
+        "@ = w > 0": "What dtype does a comparison give, and can that require grad?",
         "@ = k[0]": _SLICE,
         "@ = w.clone()": _RECORDED,
         "@ = k.detach().requires_grad_()": _HAS,
@@ -62,13 +62,13 @@ LEAVES = Exercise(
         read=MADE.read,
         about=(
             ("p", "Is `w + 0` an operation, and was it recorded?"),
-            ("q", "Has what `detach()` returns a `grad_fn`?"),
+            ("q", "Does what `detach()` returns have a `grad_fn`?"),
             ("r", "Does `q` require grad, so that `q * 3` is recorded?"),
-            ("s", "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?"),
+            ("s", "Does what `torch.nn.Parameter(...)` returns have a `grad_fn`?"),
             ("u", "Does a parameter require grad, so that `s * 2` is recorded?"),
             ("v", "Is taking a slice recorded?"),
             ("w", "Was it created, or did an operation make it?"),
-            ("z", "Of which dtype is a comparison, and can that require grad?"),
+            ("z", "What dtype does a comparison give, and can that require grad?"),
         ),
     ),
     hints=(
@@ -228,10 +228,10 @@ MIDDLE = Exercise(
     cases=_other_losses,
     right="You asked before the gradient passed, so there was something to return.",
     principle="the gradient of a non-leaf passes during backward, and is kept or returned only if"
-    " somebody asked before.",
+    " you asked before.",
     known={
-        "Your function returned None, and no gradient passed the `inner` that came in. To ask for a"
-        " gradient does not start a backward, and after `detach()` there is no path to"
+        "Your function returned None, and no gradient passed the `inner` that came in. Asking for a"
+        " gradient doesn't start a backward, and after `detach()` there is no path to"
         " `inner`.": shows("not passed"),
         "Your function returned None. Backward did pass `inner`, a non-leaf. But by then nothing"
         " had asked this tensor to keep its gradient.": shows("dropped"),
@@ -372,7 +372,7 @@ REASONS = Exercise(
     },
     hints=(
         "Three questions in this order: is it a non-leaf that keeps nothing? Has it a gradient? Is its flag up?",
-        "`tensor.retains_grad` tells whether somebody called `retain_grad()`. For a leaf, compare"
+        "`tensor.retains_grad` tells you whether somebody called `retain_grad()`. For a leaf, compare"
         " `tensor.grad` with None.",
     ),
     reference="""

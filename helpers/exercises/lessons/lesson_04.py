@@ -421,7 +421,7 @@ CASE = Exercise(
     },
     hints=(
         "Draw `broken(tables)`. Which of its two parts leads on, and where to?",
-        "A pair counts for 1 if it's closer than a metre. Ask softly instead: how much is missing to a metre?",
+        "A pair counts for 1 if it's closer than a metre. Ask softly instead: how far short of a metre is it?",
     ),
     reference="""
 def answer(tables):
@@ -451,10 +451,13 @@ RECORD = Exercise(
         " result, and it needs a node.": at([0], [1]),
         "Your sum photographs its inputs. But an addition passes a gradient on untouched, so it will"
         " never have to look anything up. It keeps nothing.": at([0], [4]),
-        "A product has to photograph both factors, `a` first. On the way back, the slope with respect to"
-        " one factor is the other one.": at([1, 2], [4]),
+        "A product has to photograph both factors, `a` first: the Values themselves, and not copies of their"
+        " numbers. On the way back, the slope with respect to one factor is the other"
+        " one.": at([1, 2], [4]),
         "`x` is a single leaf, so it has a single AccumulateGrad, however often you use it. You made a new"
-        " one for each use. Keep the first in `value.grad_accumulator`.": at([2], [2]),
+        " one for each use. Keep the first in `value.grad_accumulator`.": at(
+            [2], [2], "MulBackward0(AccumulateGrad of x, AccumulateGrad of x)"
+        ),
         "One input that requires grad is enough. You waited until all of them do.": at([3], [1]),
         "You left `y` out of `next_functions`. On the way back, a product returns one gradient for each"
         " input, and the position says whose it is. So the place of `y` stays, as"

@@ -124,8 +124,8 @@ PULLED_BACK = Exercise(
 )
 
 
-_HANDED = "Which shape has `y`, and which has what is handed in?"
-_OF_SUM = "Which shape has the sum, and which has what is handed in?"
+_HANDED = "What shape is `y`, and what shape is what you hand in?"
+_OF_SUM = "What shape is the sum, and what shape is what you hand in?"
 _NOTHING_IN = "How many elements are there, and who would put in what arrives?"
 CALLS = Lines(
     read="part 5, and what happened when we handed something in",
@@ -136,15 +136,15 @@ CALLS = Lines(
         "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\ny = x.exp()",
     ),
     lines={
-        "y.backward()": "How many elements has `y`, and who would put in what arrives?",
+        "y.backward()": "How many elements does `y` have, and who would put in what arrives?",
         "y.backward(torch.ones(3))": _HANDED,
         "y.backward(torch.ones(2))": _HANDED,
-        "y.sum().backward()": "How many elements has the sum, and who would put in what arrives?",
+        "y.sum().backward()": "How many elements does the sum have, and who would put in what arrives?",
         "y.sum().backward(torch.tensor([1.0]))": _OF_SUM,
         "y.sum().backward(torch.tensor(1.0))": _OF_SUM,
         "y.mean().backward()": _NOTHING_IN,
         "y[:1].backward()": _NOTHING_IN,
-        "y[0].backward(torch.tensor(5.0))": "Which shapes have the element and what is handed in?",
+        "y[0].backward(torch.tensor(5.0))": "What shape is the element, and what shape is what you hand in?",
         "y.backward(torch.ones_like(y))": _HANDED,
         "y.backward(torch.tensor(1.0))": _HANDED,
         "(y * 2).backward()": _NOTHING_IN,
@@ -215,10 +215,10 @@ DIVISION = Exercise(
         parts=("gradients", "v afterwards", "a afterwards", "b afterwards"),
     ),
     right="Both agree with PyTorch's own node for `/`, for numbers and for tensors of one shape.",
-    principle="for each input a node hands on what arrives, times the slope in that input, with the"
+    principle="for each input a node hands on what arrives, times the slope with respect to it, with the"
     " other input held still.",
     known={
-        "After your function ran, a tensor that it was given holds other numbers than before. `v`,"
+        "After your function ran, a tensor that it was given holds different numbers from before. `v`,"
         " `a` and `b` belong to whoever called: compute new tensors, without writing in"
         " place.": wrong_in(1, 2, 3),
         "Your gradient for `a` is right, but that for `b` isn't. Write `a / b` as `a * b**-1`, and"
@@ -322,7 +322,7 @@ ROWS = Exercise(
         "`jacobian` ran inside your function. This exercise asks you to go back yourself, once for"
         " each element of `f(x)`. To compare with `jacobian`, call it"
         " outside.": shows(_IN_JACOBIAN),
-        "After your function ran, `x` holds other numbers than before. It belongs to whoever"
+        "After your function ran, `x` holds different numbers from before. It belongs to whoever"
         " called: read it, and do not write into it.": shows(_CHANGED),
         "Your function returned something and never called `f`. Its rows depend on what `f`"
         " computes at `x`.": shows(_NEVER_RAN),
@@ -460,27 +460,33 @@ BACKWARD = Exercise(
         " given: lessons 07 and 14 change what it does, and your loop will then do that, too.": at(
             [0], [1], 0
         ),
+        "The gradients are right, but not every node went through `evaluate(node, grad)`. An AccumulateGrad"
+        " is a node, too, and it writes into `.grad` by itself, so there's no need to treat it"
+        " differently.": at([0], [2]),
         "You gave each factor its own value. But nudge `x` a little, and the product moves by `y` times as"
         " much: the slope with respect to one factor is the *other* one.": at([1], [0], (3.0, 5.0)),
         "A node returned its slope and forgot what had reached it. What arrives says how much `z` cares"
         " about this product, so it has to be multiplied in. That's the v in vjp.": at([1, 2], [0]),
         "`x` is both factors, so a 3 arrives for each of them. The second replaced the first. What arrives"
-        " at a node has to be added up.": lambda seen, right: same(seen[3], ((3.0,), 1)),
+        " at a node has to be added up.": lambda seen, right: same(seen[3], ((3.0,), 1, 0)),
         "You ran the AccumulateGrad of `x` twice, once for each path that leads to it, and the second run"
         " replaced what the first had written. Let a node wait until everything has arrived. Then it runs"
-        " once, with the sum.": lambda seen, right: same(seen[3], ((3.0,), 2)),
+        " once, with the sum.": lambda seen, right: same(seen[3], ((3.0,), 2, 0)),
         "The gradients are right, but you go along each path, so a node runs as often as paths lead to it."
         " With h = h + h, forty times over, that's a million million paths through 41 nodes. Let a node"
         " wait until everything has arrived. Then it runs once.": at([3], [1]),
         "`h * h + h` and `h + h * h` are the same sum, so both should give 114. With yours the order"
         " decides, because the node of `h` runs before everything has reached it, and what comes later is"
         " lost. How would a node know that it has to wait?": at([5, 6], [0]),
+        "The first backward is right, but a second one on the same graph isn't: something of the first is"
+        " still there. Begin each walk with new dicts and lists, and leave nothing behind on the"
+        " nodes.": at([9], [0]),
         "Where an input needs no gradient, `next_functions` holds `(None, 0)`. Nothing is there to"
         " run, so step over it.": fails_first("'NoneType' object"),
         "A node's `backward` returns a tuple, with one gradient for each input.": fails_first(
             "is not iterable"
         ),
-        "I stopped your loop, because it doesn't end. Does each round take a node out, and can the same"
+        "I stopped your loop after 100,000 lines, because it doesn't seem to end. Does each round take a node out, and can the same"
         " node come in again?": fails_first("it does not end"),
     },
     hints=(
