@@ -158,27 +158,27 @@ _ONE_DEVICE = "Does it compute with both?"
 _MOVES_ONLY = "Does it compute, or only move numbers?"
 REFUSED = Lines(  # all of them were run on an NVIDIA H200, torch 2.11.0+cu130, 2026-11-28
     read="Thursday, 11:30",
-    begins=('c = torch.ones(2, 2)\ng = c.to("cuda")',),
+    begins=('near = torch.ones(2, 2)\nfar = near.to("cuda")',),
     lines={
-        "c + g": _ONE_DEVICE,
-        "torch.tensor(3.0) * g": _WHOSE,
-        'torch.tensor(3.0, device="cuda") * c': _WAY,
-        "torch.stack([c, g])": _ONE_DEVICE,
-        "g[torch.tensor([0])]": _WHOSE,
-        'c[torch.tensor([0], device="cuda")]': _WAY,
-        "c.copy_(g)": _MOVES_ONLY,
-        "g.numpy()": _MOVES_ONLY,
-        "g.tolist()": _MOVES_ONLY,
-        "c @ g": _ONE_DEVICE,
-        "torch.cat([c, g])": _ONE_DEVICE,
-        "nn.functional.mse_loss(g, c)": _ONE_DEVICE,
-        "g[torch.tensor([True, False])]": _WHOSE,
-        "torch.tensor(g)": _MOVES_ONLY,
-        "g[0, 0].item()": _MOVES_ONLY,
+        "near + far": _ONE_DEVICE,
+        "torch.tensor(3.0) * far": _WHOSE,
+        'torch.tensor(3.0, device="cuda") * near': _WAY,
+        "torch.stack([near, far])": _ONE_DEVICE,
+        "far[torch.tensor([0])]": _WHOSE,
+        'near[torch.tensor([0], device="cuda")]': _WAY,
+        "near.copy_(far)": _MOVES_ONLY,
+        "far.numpy()": _MOVES_ONLY,
+        "far.tolist()": _MOVES_ONLY,
+        "near @ far": _ONE_DEVICE,
+        "torch.cat([near, far])": _ONE_DEVICE,
+        "nn.functional.mse_loss(far, near)": _ONE_DEVICE,
+        "far[torch.tensor([True, False])]": _WHOSE,
+        "torch.tensor(far)": _MOVES_ONLY,
+        "far[0, 0].item()": _MOVES_ONLY,
     },
     trial="""
 # what an NVIDIA H200 let pass, with torch 2.11
-passed = "torch.tensor(3.0) *", "g[", "c.copy_", "g.tolist", "torch.tensor(g"
+passed = "torch.tensor(3.0) *", "far[", "near.copy_", "far.tolist", "torch.tensor(far"
 if not line.startswith(passed):
     answer.append(letter)
 """,
@@ -187,7 +187,7 @@ if not line.startswith(passed):
 MIXED = Exercise(
     id="10.10",
     right="A number without dimensions and an index are let in from the CPU, but not the other way round. `copy_` is"
-    " made for crossing. NumPy fetches nothing, so you write `g.cpu().numpy()`; `g.tolist()` would have fetched the"
+    " made for crossing. NumPy fetches nothing, so you write `far.cpu().numpy()`; `far.tolist()` would have fetched the"
     " numbers for you.",
     asked="Which of these lines fail? Give their letters. (We ran all of them on an H200.)",
     **REFUSED.first("kmnpqrst"),
@@ -200,8 +200,14 @@ MIXED = Exercise(
 )
 
 _BYTES = """
-x = torch.ones({size} * 2**18, requires_grad=True)  # on the CPU: a photograph has the same size there
-photographs = {{}}
+x = torch.ones({size} * 2**18, requires_grad=True)  # {size} MiB, on the CPU as on a GPU
+
+
+def make_loss():
+    return x{chain}.sum()
+
+
+answer, photographs = [], {{}}
 
 
 def take(photograph):
@@ -210,9 +216,10 @@ def take(photograph):
 
 
 with torch.autograd.graph.saved_tensors_hooks(take, lambda photograph: photograph):
-    loss = x{chain}.sum()
+    loss = make_loss()
+answer.append(sum(photographs.values()) >> 20)
 loss.backward()
-answer = [sum(photographs.values()) >> 20, x.grad.nbytes >> 20]
+answer.append(x.grad.nbytes >> 20)
 """
 
 
@@ -226,10 +233,9 @@ HELD = Exercise(
     right="The derivative of each operation needs its own result, so each node keeps a photograph, although you have no"
     " name for any of them. Backward lets go of all of them and leaves `x.grad`. On the H200 it was [3, 1] for the"
     " three `exp()`, too; the loss itself took 512 bytes.",
-    asked="`x` is on the GPU, requires grad, and nothing else is in use. How many MiB more are in use: first after the"
-    " line that makes `loss`, then after `loss.backward()`? Give whole MiB.",
+    asked="Let `x` be on a GPU. How many MiB more are in use than before: first right after `loss = make_loss()`, then"
+    " after `loss.backward()`? Give whole MiB.",
     principle="nodes keep photographs until backward has passed, and backward leaves a gradient.",
-    shown="",
     quantities=Quantities(
         program=_BYTES.format_map,
         data={"size": 1, "count": 3, "chain": ".exp()" * 3},
