@@ -233,8 +233,8 @@ HELD = Exercise(
     right="The derivative of each operation needs its own result, so each node keeps a photograph, although you have no"
     " name for any of them. Backward lets go of all of them and leaves `x.grad`. On the H200 it was [3, 1] for the"
     " three `exp()`, too; the loss itself took 512 bytes.",
-    asked="Let `x` be on a GPU. How many MiB more are in use than before: first right after `loss = make_loss()`, then"
-    " after `loss.backward()`? Give whole MiB.",
+    asked="Let `x` be on a GPU. How many MiB more are in use than before: first when you have called `make_loss()` and"
+    " kept what it returned, then after a backward from there? Give whole MiB.",
     principle="nodes keep photographs until backward has passed, and backward leaves a gradient.",
     quantities=Quantities(
         program=_BYTES.format_map,
