@@ -1,11 +1,10 @@
-"""Show what a cell does on a GPU: run it where there is one, else show what it did on one, or what
-PyTorch's documentation promises. The last, short line of what is shown says which of these it is.
+"""Show what a cell does on a GPU: run it where there is one, else show what it did on one. The last,
+short line of what is shown says which of these it is.
 
 Reads gpu_recorded.json; `python -m helpers.gpu record` (make record-gpu) writes it, on a machine
-with a GPU, no other. gpu_documented.toml is written by hand: what a cell is expected to show, and
-which page or docstring says so; a recording takes its place. GPU_CELLS=stored makes a cell show the
-same on every machine, for notebooks that are stored or compared: what stands in the files. Where
-there is a GPU the cell runs all the same, and fails if it did not show what was recorded.
+with a GPU, no other. GPU_CELLS=stored makes a cell show the same on every machine, for notebooks
+that are stored or compared: what stands in that file. Where there is a GPU the cell runs all the
+same, and fails if it did not show what was recorded.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ import json
 import os
 import sys
 import textwrap
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +27,6 @@ import torch
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).with_name("gpu_recorded.json")
-DOCUMENTED = Path(__file__).with_name("gpu_documented.toml")
 MODE = "GPU_CELLS"  # an environment variable: "stored", "record" or nothing
 MIME = "application/vnd.graphs-course.gpu+json"  # how a cell in the mode "record" hands over what it showed
 AGAIN = "`make record-gpu`, on a machine with a CUDA GPU, stores what it shows."
@@ -57,12 +54,8 @@ def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
             hand_over(key, code, function)
             return function
         shown = outcome(function) if available() else None
-        promise = fresh(documented().get(key), code)
         if shown is not None and mode != "stored":
             print(f"{shown}\nrun here, on {machine()}")
-            if promise and promise["text"] != shown:
-                lead = f"By documentation it should be this ({promise['source']}):"
-                print(f"{lead}\n{promise['text']}")
             return function
         entry = recordings().get(key)
         if shown is not None and fresh(entry, code) and entry["text"] != shown:
@@ -70,18 +63,16 @@ def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
                 f"{key} does not show here, on {machine()}, what was recorded. Here:\n{shown}\n"
                 f"Recorded on {entry['machine']}:\n{entry['text']}\nFind out why; then {AGAIN}"
             )
-        print(text_of(entry, code, promise))
+        print(text_of(entry, code))
         return function
 
     return use
 
 
-def text_of(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None = None) -> str:
-    """Return what a reader without a GPU sees: a recording, a promise, or why there is neither."""
+def text_of(entry: dict[str, str] | None, code: str) -> str:
+    """Return what a reader without a GPU sees: a recording, or why there is none."""
     if kept := fresh(entry, code):
         return f"{kept['text']}\nrecorded on {kept['machine']}, {kept['date']}"
-    if promise is not None:
-        return f"{promise['text']}\npromised by PyTorch's documentation"
     why = "Not recorded yet: this cell needs a CUDA GPU, and has not been run on one."
     if entry is not None:
         source = f"{entry['machine']}, {entry['date']}"
@@ -120,20 +111,6 @@ def outcome(function: Callable[[], object]) -> str:
 
 def recordings() -> dict[str, dict[str, str]]:
     return json.loads(DATA.read_text(encoding="utf-8"))
-
-
-def documented() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(DOCUMENTED.read_text(encoding="utf-8"))
-
-
-def differing() -> list[str]:
-    """Return the keys of those recordings that are not what documentation promises of the same code."""
-    promises, keys = documented(), []
-    for key, entry in recordings().items():
-        promise = fresh(promises.get(key), entry["code"])
-        if promise and promise["text"] != entry["text"]:
-            keys.append(key)
-    return keys
 
 
 def hand_over(key: str, code: str, function: Callable[[], object]) -> None:
@@ -205,5 +182,3 @@ if __name__ == "__main__":
     if sys.argv[1:] != ["record"]:
         sys.exit("Say what to do: python -m helpers.gpu record")
     print(f"Recorded {', '.join(record())} on {machine()}. Now: make refresh N=10")
-    if differing():
-        print(f"Not as helpers/gpu_documented.toml says: {', '.join(differing())}. Find out why.")

@@ -122,7 +122,7 @@ HOSTILE = [
 @pytest.mark.parametrize("found", HOSTILE, ids=str)
 def test_whatever_comes_out_of_the_sandbox_gets_a_mark_and_no_points(found):
     for exercise in map(
-        find, ("03.1", "10.4", "05.7")
+        find, ("03.1", "10.9", "05.7")
     ):  # letters, a function, a stage of the engine
         got = mark(exercise, found)
         assert not got.right
@@ -132,13 +132,13 @@ def test_whatever_comes_out_of_the_sandbox_gets_a_mark_and_no_points(found):
 
 
 def test_of_a_wrong_function_a_case_is_set_out_without_what_was_expected(extracted):
-    one = find("10.4")
-    wrong = "def answer(values, place):\n    return torch.tensor(values).requires_grad_().sum()"
+    one = find("10.9")
+    wrong = "def answer(place):\n    return nn.Bilinear(1, 1, 2, bias=False).to(place)"
     told = graded(one, evaluated(wrong), extracted).reason.splitlines()
-    assert told[0] == "I ran your function on 4 cases. 4 went wrong."
-    assert told[1:3] == ["Case 1:", "given: [2.0, 3.0], 'cpu'"]
-    assert "came: values: 5" in told
-    assert "expected: values: 2 numbers" in told
+    assert told[0] == "I ran your function on 3 cases. 3 went wrong."
+    assert told[1:3] == ["Case 1:", "given: 'cpu'"]
+    assert 'came: parameters: "weight"' in told
+    assert "expected: parameters: another word" in told
     assert told[-1] == f"Think of this: {one.principle}"
 
 

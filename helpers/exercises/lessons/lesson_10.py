@@ -1,6 +1,7 @@
-"""Exercises of lesson 10, CUDA placement: two devices in one line, a leaf at its place, and the case."""
+"""Exercises of lesson 10, Two devices: a Parameter that stays one, what a GPU refuses, keeps and takes its time for."""
 
 import re
+import time
 from collections.abc import Callable
 from functools import partial
 from random import Random
@@ -9,218 +10,78 @@ import torch
 from torch import nn
 
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.reading import as_tuple
-from helpers.exercises.recognise import fails, shows, wherever_it_ran
+from helpers.exercises.recognise import each_has, fails, shows
 from helpers.exercises.watched_inputs import readable, tensors_in
-from helpers.moons import moons
-
-_BOTH = "On which devices are these two, and how many dimensions have they?"
-_NUMBER = "How many dimensions has `n`, and what does arithmetic make of that?"
-_NO_ARITHMETIC = "Does the rule hold for a line without arithmetic?"
-_MET = "Which devices have the two tensors that the operation meets?"
-_BEGIN = 'x, m = {}, torch.ones(2, device="meta")\nn = torch.tensor(5.0)'
-LINES = Lines(
-    read="idea 1",
-    begins=(
-        _BEGIN.format("torch.ones(2)"),
-        _BEGIN.format("torch.arange(2.0)"),
-        _BEGIN.format("torch.zeros(1)"),
-        _BEGIN.format("torch.ones(2, 2)"),
-    ),
-    lines={
-        "x * n": _BOTH,
-        "m.sum() + m": "Where does the sum of a tensor live?",
-        "x + m": _BOTH,
-        "n + m": _NUMBER,
-        "m - 5.0": "On which device is the number of Python?",
-        "torch.stack([x, m])": _NO_ARITHMETIC,
-        "x.to(m.device) + m": _MET,
-        "x.sum() * m": "How many dimensions has the sum, and where does it live?",
-        "m * x[0]": _BOTH,
-        "x.mean() - n": _BOTH,
-        "torch.cat([m, m])": _NO_ARITHMETIC,
-        "x / m.mean()": "How many dimensions have the two, and where do they live?",
-        "m**2 + m": _MET,
-        "torch.ones_like(m) + m": _MET,
-        "torch.ones(2) * m": _MET,
-        "m.to(x.dtype) * n": _NUMBER,
-        "torch.cat([x.flatten(), m])": _NO_ARITHMETIC,
-        "m - x.clone()": _MET,
-        "(x * 0).max().reshape(1) + m": _BOTH,
-        "x + m[0]": _BOTH,
-    },
-    trial="""
-{begin}
-try:
-    eval(line)
-except RuntimeError:
-    answer.append(letter)
-""",
-)
 
 
-MIXED = Exercise(
-    id="10.1",
-    right="In arithmetic, a CPU tensor without dimensions counts as a plain number. Other tensors that meet there have to share a device.",
-    asked="Which of these lines raise an error? Give their letters.",
-    **LINES.first("klpqrst"),
-    hints=(
-        "For each line write down the devices of the tensors that its operation meets.",
-        "Then strike out what counts as a plain number for arithmetic: Python's numbers, and CPU"
-        " tensors without dimensions.",
-    ),
-)
-
-
-_ones = torch.ones  # as it is now: a student may put another one in its place
-_NO_TENSOR = "not a tensor"
-
-
-def _as_leaf(returned: object, values: list[float], place: object) -> list:
-    if not isinstance(returned, torch.Tensor):
-        return [_NO_TENSOR, "", "", "", ""]
+def _parameters(layer: object, place: object) -> list:
+    if not isinstance(layer, nn.Module):
+        return ["not a layer", "", "", "", ""]
     with torch._C.DisableTorchFunctionSubclass():
-        held = f"shape {tuple(returned.shape)}" if returned.is_meta else returned.tolist()
-        kind = "a leaf" if returned.is_leaf else "a result"
-        flag = "requires grad" if returned.requires_grad else "plain"
-        return [kind, flag, returned.device.type, str(returned.dtype), held]
+        found = dict(layer.named_parameters())
+        learn = all(each.is_leaf and each.requires_grad for each in found.values())
+        return [
+            " ".join(sorted(found)),
+            "leaves that require grad" if learn else "not all leaves that require grad",
+            " ".join(sorted({each.device.type for each in found.values()})),
+            " ".join(sorted({str(each.dtype) for each in found.values()})),
+            _kind_of_scale(layer),
+        ]
 
 
-_PLACES = (
-    ([2.0, 3.0], "cpu"),
-    ([1.0, 5.0], torch.float64),
-    ([2.0, 3.0], "meta"),
-    ([4.0, 1.0], torch.float16),
-)
+def _kind_of_scale(layer: nn.Module) -> str:
+    scale = getattr(layer, "scale", None)
+    if not isinstance(scale, torch.Tensor):
+        return "missing"
+    is_buffer = "scale" in dict(layer.named_buffers(recurse=False))
+    kind = "a buffer" if is_buffer else type(scale).__name__
+    flag = " that requires grad" * scale.requires_grad
+    return f"{kind}{flag}" if scale.is_meta else f"{kind}{flag}: {scale.tolist()}"
 
 
 def _other_places(random: Random) -> tuple:
-    cases = []
-    for _, place in _PLACES:
-        count = random.randint(2, 4)
-        values = [random.randint(-20, 20) / 2 for _ in range(count)]
-        cases.append(partial(tuple, (values, place)))
-    return tuple(cases)
+    narrow = random.choice((torch.float64, torch.float16, torch.bfloat16))
+    return tuple(partial(tuple, (place,)) for place in random.sample(("cpu", "meta", narrow), 3))
 
 
-LEAF = Exercise(
-    id="10.4",
-    cases=_other_places,
+SCALED = Exercise(
+    id="10.9",
     reader=function(
-        *(partial(tuple, inputs) for inputs in _PLACES),
-        observe=_as_leaf,
-        parts=("kind", "flag", "device", "dtype", "values"),
+        *(partial(tuple, (place,)) for place in ("cpu", torch.float64, "meta")),
+        observe=_parameters,
+        parts=("parameters", "they are", "device", "dtype", "scale"),
     ),
-    right="You moved first and asked for the gradient last. A move before the flag is not recorded.",
-    principle="if something has to move, a recorded `.to()` gives a result, and the leaf stays behind.",
-    known={
-        "Your tensor does not require grad. When should it ask for its gradient?": wherever_it_ran(
-            "plain"
-        ),
-        "You return a leaf that requires grad. Is it at `place`, and does it hold"
-        " `values`?": wherever_it_ran("a leaf", "requires grad"),
-    },
+    right="All three learn, wherever they are. An optimizer complains about a non-leaf that you give it, but it can't"
+    " complain about one that you didn't.",
+    principle="a module registers Parameters and nothing else, and what `.to()` returns is one only if nothing had to"
+    " move.",
     hints=(
-        "You do three things: make a tensor, ask for its gradient, move it. Which order is not recorded?",
-        "`torch.tensor(values).to(place)` first, `.requires_grad_()` last.",
+        'Print `[name for name, _ in broken(place).named_parameters()]`, once for `"cpu"` and once for `"meta"`.',
+        'What is `type(broken("meta").scale)`?',
+        "`nn.Parameter(…)` asks for a gradient, and that has to come last. So what belongs inside its brackets?",
     ),
     reference="""
-def answer(values, place):
-    w = torch.tensor(values).to(place)
-~   w = torch.tensor(values, requires_grad=True).to(place)  # On the CPU your tensor is a leaf, because nothing had
-~       # to move there. Elsewhere it is a result. It required grad before you moved it, so the move itself was
-~       # recorded.
-~   w = torch.tensor(values)  # Your leaf stayed on the CPU as float32. A tensor's `.to()` returns a new tensor.
-~       # What happened to that one?
-~   w = torch.tensor(values, device=place)  # This works for a device, but with a dtype it fails. `place` may be
+def answer(place):
+    layer = torch.nn.Linear(2, 1).to(place)  # the weights of the layer go to `place`
+~   layer = torch.nn.Linear(2, 1, device=place)  # This works for a device, but with a dtype it fails. `place` may be
 ~       # either, so what takes both?
-~   w = torch.tensor(values, dtype=place)  # This works for a dtype, but with the device `cpu` it fails. `place` may
-~       # be either, so what takes both?
-~   w = torch.tensor(values); w.data = w.data.to(place)  # Through `.data` you can change the dtype, but you can't
-~       # get to `meta`. You don't have to put the moved tensor back into the old one.
-~   w = torch.tensor(values).cuda()  # You go to a GPU whatever `place` says. Let `place` decide.
-    return w.requires_grad_()  # the leaf asks for its gradient after the move
-~   return w.requires_grad_().is_leaf  # You return something that is not a tensor. Return the leaf itself.
+    layer.scale = torch.nn.Parameter(torch.ones(1).to(place))  # the factor moves first, and then it's made a Parameter
+~   layer.scale = torch.nn.Parameter(torch.ones(1)).to(place)  # Once a Parameter has gone somewhere, what `.to()` returns is
+~       # a plain tensor, the result of a copy. The layer doesn't register it, so the optimizer never hears of it.
+~   layer.register_parameter("scale", torch.nn.Parameter(torch.ones(1)).to(place))  # Now you get a TypeError as soon as the
+~       # move goes somewhere. That's progress: it says what was wrong all along. After the move it isn't a Parameter.
+~   layer.register_buffer("scale", torch.ones(1).to(place))  # A buffer moves with the module, but it doesn't learn.
+~       # Make it a Parameter.
+~   layer.scale = torch.ones(1).to(place).requires_grad_()  # It's a leaf, and it's in the right place, but to the
+~       # module it's an attribute like any other. Make it a Parameter.
+~   layer.scale = torch.nn.Parameter(torch.ones(1))  # Your factor is a Parameter, but it's on the CPU and in float32
+~       # wherever `place` is.
+    return layer
 """,
-)
-
-
-def _start(device: str, count: int) -> tuple:
-    """Make a classifier on a device, the same one each time, and data on the CPU."""
-    model = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
-    with torch.no_grad():
-        for number, weight in enumerate(model.parameters(), start=1):
-            weight.copy_(_ones(weight.shape).cumsum(0) / (number + 2))
-    with torch.device("cpu"):  # whatever the student's default is
-        return model.to(device), *moons(count)
-
-
-_CASES = (("meta", 20), ("cpu", 20), ("cpu", 30))
-
-
-def _case(device: str, count: int) -> Callable:
-    return written(f"a model on {device}, and moons({count})")(partial(_start, device, count))
-
-
-def _other_counts(random: Random) -> tuple:
-    return tuple(_case(device, 2 * random.randint(5, 40)) for device, _ in _CASES)
-
-
-def _trained(returned: object, model: nn.Module, points: object, moon: object) -> list:
-    weights = [weight.detach() for weight in model.parameters()]
-    places = " and ".join(sorted({weight.device.type for weight in weights}))
-    sums = [] if "meta" in places else [weight.sum().item() for weight in weights]
-    if not isinstance(returned, torch.Tensor):
-        return [places, "", returned, sums]
-    with torch._C.DisableTorchFunctionSubclass():
-        number = "" if returned.is_meta or returned.numel() != 1 else returned.item()
-        return [places, returned.device.type, number, sums]
-
-
-CASE = Exercise(
-    id="10.5",
-    cases=_other_counts,
-    reader=function(
-        *(_case(*case) for case in _CASES),
-        observe=_trained,
-        parts=("the model is on", "the loss is on", "the loss", "sums of the weights"),
-    ),
-    right="You asked the model where it lives, and brought the data there. This loop runs on a GPU, too.",
-    principle="the data go to where the model is, under names that the loop uses.",
-    known={
-        "You asked for something to leave meta, but there are no numbers to copy. Bring the data to"
-        " the model.": fails("Cannot copy out of meta"),
-        "Your model is on the CPU afterwards, and its numbers are whatever was in memory. Bring the"
-        " data to the model.": lambda seen, _: as_tuple(seen[0])[0] == "cpu",
-    },
-    hints=(
-        "Which device is `next(model.parameters())` on?",
-        "`device = next(model.parameters()).device`, then `points, moon = points.to(device), moon.to(device)`.",
-    ),
-    reference="""
-def answer(model, points, moon):
-    device = next(model.parameters()).device
-~   device = "meta"  # You always send the data to the same device, wherever the model is. Ask the model.
-~   device = "cuda"  # You ask for a GPU, but not every machine has one. Ask the model where it is.
-~   device = "meta"; model.to(device)  # Your model was on the CPU, but now it's on meta and its numbers are lost.
-~       # Leave it where it was.
-    points, moon = points.to(device), moon.to(device)
-~   points = points.to(device)  # With the model on meta, your loop still meets a tensor on the CPU. There are two
-~       # to move. Did you move both, and do their names refer to what `.to()` returned?
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
-    for step in range(3):
-        optimizer.zero_grad()  # nothing from an earlier step may get into the sum
-        guess = model(points)
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(guess, moon)
-        loss.backward()  # each step needs a gradient of its own
-        optimizer.step()  # the weights take a step in every round
-    return loss
-~   return loss.item()  # On meta there's no number in the loss to ask for. Return the tensor.
-""",
+    cases=_other_places,
 )
 
 _MOVES = re.compile(r"\.(?:to|double|float|half|cpu)\(")
@@ -264,8 +125,8 @@ def _written_moves(*names: str) -> Callable[[Data], int]:
 
 CARDS = Exercise(
     id="10.6",
-    right="A card is left where a move had something to do, on a tensor that requires grad.",
-    asked="How many cards called *ToCopy* are in the graph of `loss`? Give a number.",
+    right="A node is left where a move had something to do, on a tensor that requires grad.",
+    asked="How many nodes called *ToCopyBackward0* are in the graph of `loss`? Give a number.",
     principle="if nothing has to move, `.to()` returns the tensor itself. A cast is such a move, too.",
     quantities=Quantities(
         program=_COUNT.format_map,
@@ -286,74 +147,280 @@ CARDS = Exercise(
         ),
     ),
     hints=(
-        "Ask of each move and each cast: has the tensor to change its device or its dtype at all?",
-        "Then ask whether that tensor requires grad. Data and what is detached leave no card.",
+        "Ask of each of the calls: is the tensor already what it's supposed to become? `is` tells you: try `b is a`.",
+        "Then ask whether that tensor requires grad. Data and what is detached leave no node.",
     ),
 )
 
-PLACED = Faults("""
-x = torch.ones({a}, 2, device="meta")
-layer = torch.nn.Linear(2, {b})
-layer = layer.to("meta")
-noise = torch.randn_like(x)
-y = layer(x + noise)
-loss = y.pow(2).mean()
-loss.backward()
-print(layer.weight.grad.device)
-look at: str(loss.device)
-4: noise = torch.randn({a}, 2)
-4: noise = torch.rand({a}, 1)
-3: layer = layer.to("cpu")
-3: layer = layer.train()
+_WHOSE = "Does a GPU let this one in?"
+_WAY = "Who is the guest here?"
+_ONE_DEVICE = "Does it compute with both?"
+_MOVES_ONLY = "Does it compute, or only move numbers?"
+REFUSED = Lines(  # all of them were run on an NVIDIA H200, torch 2.11.0+cu130, 2026-11-28
+    read="Thursday, 11:30",
+    begins=('near = torch.ones(2, 2)\nfar = near.to("cuda")',),
+    lines={
+        "near + far": _ONE_DEVICE,
+        "torch.tensor(3.0) * far": _WHOSE,
+        'torch.tensor(3.0, device="cuda") * near': _WAY,
+        "torch.stack([near, far])": _ONE_DEVICE,
+        "far[torch.tensor([0])]": _WHOSE,
+        'near[torch.tensor([0], device="cuda")]': _WAY,
+        "near.copy_(far)": _MOVES_ONLY,
+        "far.numpy()": _MOVES_ONLY,
+        "far.tolist()": _MOVES_ONLY,
+        "near @ far": _ONE_DEVICE,
+        "torch.cat([near, far])": _ONE_DEVICE,
+        "nn.functional.mse_loss(far, near)": _ONE_DEVICE,
+        "far[torch.tensor([True, False])]": _WHOSE,
+        "torch.tensor(far)": _MOVES_ONLY,
+        "far[0, 0].item()": _MOVES_ONLY,
+    },
+    trial="""
+# what an NVIDIA H200 let pass, with torch 2.11
+passed = "torch.tensor(3.0) *", "far[", "near.copy_", "far.tolist", "torch.tensor(far"
+if not line.startswith(passed):
+    answer.append(letter)
+""",
+)
 
-w = torch.tensor([{a}.0, {b}.0])
-w = w.to(torch.float64)
-w = w.requires_grad_()
-loss = (w * {c}).sum()
-loss.backward()
-print(w.is_leaf, w.grad)
-look at: [w.is_leaf, w.grad is None]
-2: w = w.requires_grad_().to(torch.float64)
-3: w = w.requires_grad_().half()
-3: w = w.requires_grad_().to("meta")
-
-model = torch.nn.Linear(2, {a})
-model.register_buffer("mean", torch.ones(2))
-model.to("meta")
-x = torch.ones({b}, 2)
-x = x.to("meta")
-loss = model(x - model.mean).sum()
-loss.backward()
-print(loss.device)
-look at: str(loss.device)
-2: model.mean = torch.ones(2)
-5: x.to("meta")
-5: y = x.to("meta")
-
-layer = torch.nn.Linear(2, {a}).double()
-x = torch.ones({b}, 2)
-x = x.to(layer.weight.dtype)
-target = torch.zeros_like(x[:, :1])
-loss = (layer(x) - target).pow(2).mean()
-loss.backward()
-print(loss.dtype, x.dtype)
-look at: str(x.dtype)
-3: x.to(layer.weight.dtype)
-3: x.double()
-3: x = x.to(layer.weight.device)
-""")
-
-PLACE = Exercise(
-    id="10.7",
-    right="That line leaves a tensor behind, or moves it when it is too late.",
-    asked="One line of this program leaves a tensor at the wrong place, or moves a leaf too late."
-    " Which line? Give its number.",
-    principle="follow each name: on which device is its tensor, of which dtype, and did somebody keep what moved?",
+MIXED = Exercise(
+    id="10.10",
+    right="A number without dimensions and an index are let in from the CPU, but not the other way round. `copy_` is"
+    " made for crossing. NumPy fetches nothing, so you write `far.cpu().numpy()`; `far.tolist()` would have fetched the"
+    " numbers for you.",
+    asked="Which of these lines fail? Give their letters. (We ran all of them on an H200.)",
+    **REFUSED.first("kmnpqrst"),
     hints=(
-        "Write the device and the dtype of each name beside its line.",
-        "Is there a new tensor that was not made like the others? A moved one that nobody keeps? A move after the flag?",
+        "Where a single number or an index meets a tensor: who is the guest, and where does he come from?",
+        "The two guests are let in on the GPU. Is it the same on the CPU?",
+        "Some lines have nothing to compute; they only move numbers. NumPy works in ordinary memory, and `numpy()`"
+        " doesn't copy.",
     ),
-    **PLACED.first(a=4, b=3, c=5, d=7),
+)
+
+_BYTES = """
+x = torch.ones({size} * 2**18, requires_grad=True)  # {size} MiB, on the CPU as on a GPU
+
+
+def make_loss():
+    return x{chain}.sum()
+
+
+answer, photographs = [], {{}}
+
+
+def take(photograph):
+    photographs[photograph.data_ptr()] = photograph.nbytes
+    return photograph
+
+
+with torch.autograd.graph.saved_tensors_hooks(take, lambda photograph: photograph):
+    loss = make_loss()
+answer.append(sum(photographs.values()) >> 20)
+loss.backward()
+answer.append(x.grad.nbytes >> 20)
+"""
+
+
+def _chain(random: Random) -> Data:
+    count, name = random.randint(2, 5), random.choice(("exp", "sigmoid", "tanh"))
+    return {"size": random.randint(1, 4), "count": count, "chain": f".{name}()" * count}
+
+
+HELD = Exercise(
+    id="10.11",
+    right="The derivative of each operation needs its own result, so each node keeps a photograph, although you have no"
+    " name for any of them. Backward lets go of all of them and leaves `x.grad`. On the H200 it was [3, 1] for the"
+    " three `exp()`, too; the loss itself took 512 bytes.",
+    asked="Let `x` be on a GPU. How many MiB more are in use than before: first when you have called `make_loss()` and"
+    " kept what it returned, then after a backward from there? Give whole MiB.",
+    principle="nodes keep photographs until backward has passed, and backward leaves a gradient.",
+    quantities=Quantities(
+        program=_BYTES.format_map,
+        data={"size": 1, "count": 3, "chain": ".exp()" * 3},
+        draw=_chain,
+        places=(
+            Place(
+                "`held`",
+                "one photograph for each node that keeps its own result",
+                {
+                    "what you get if only tensors with a name took up room, but nodes keep their photographs": 0,
+                    "one too many, because a sum needs no numbers on the way back, only a shape": (
+                        "(count + 1) * size"
+                    ),
+                    "one too few": "(count - 1) * size",
+                },
+            ),
+            Place(
+                "`after`",
+                "the one thing that wasn't there at the start",
+                {
+                    "what you get if nothing new were left, but backward leaves a gradient": 0,
+                    "the gradient and the photographs, but backward lets go of each as it passes": (
+                        "(count + 1) * size"
+                    ),
+                },
+                {"the photographs, but backward lets go of each as it passes": "count * size"},
+            ),
+        ),
+    ),
+    hints=(
+        "Which numbers does the derivative of each operation need? The derivative of `exp` is its own result.",
+        "After backward the photographs are gone. What's there that wasn't there before?",
+    ),
+)
+
+
+class _Desk:
+    """Pretend to be a GPU with a clock of its own, in seconds: it's busy for a while already."""
+
+    def __init__(self, takes: float, busy: float) -> None:
+        self.takes, self.now, self.until, self.asked = takes, 100.0, 100.0 + busy, 0
+
+    def work(self) -> None:
+        self.asked += 1
+        self.until = max(self.now, self.until) + self.takes
+
+    def wait(self) -> None:
+        self.now = max(self.now, self.until)
+
+
+def _desk(takes: float, busy: float) -> Callable:
+    @written(f"a `work` of {takes} s, for a GPU that is busy for {busy} s more")
+    def make() -> tuple:
+        desk = _Desk(takes, busy)
+        return desk.work, desk.wait
+
+    return make
+
+
+def _by_its_clock(answer: Callable) -> Callable:
+    """Let the clocks of Python show the time of the desk, while an answer runs."""
+
+    def run(work: Callable, wait: Callable) -> object:
+        clocks = {name: getattr(time, name) for name in ("perf_counter", "monotonic", "time")}
+        for name in clocks:
+            setattr(time, name, lambda: work.__self__.now)
+        try:
+            return answer(work, wait)
+        finally:
+            for name, clock in clocks.items():
+                setattr(time, name, clock)
+
+    return run
+
+
+def _timed(returned: object, work: Callable, wait: Callable) -> list:
+    is_number = isinstance(returned, (int, float))
+    return [round(returned, 6) if is_number else returned, work.__self__.asked]
+
+
+def _other_desks(random: Random) -> tuple:
+    return tuple(_desk(random.randint(1, 9) / 10, busy) for busy in (0.0, 0.25, 0.75))
+
+
+CLOCK = Exercise(
+    id="10.12",
+    reader=function(
+        _desk(0.1, 0.0),
+        _desk(0.1, 0.2),
+        _desk(0.4, 0.3),
+        observe=_timed,
+        promises=("seconds", "calls of `work`"),
+        around=_by_its_clock,
+    ),
+    right="That's an honest clock. With `torch.cuda.synchronize` as `wait` it's the one you'd use on a GPU, after a"
+    " first call to warm up.",
+    principle="the desk has to be empty when you start the clock, and empty again when you stop it.",
+    known={
+        "You called `work` more than once. A warm-up is a good habit on a real GPU, but here you were asked to time one"
+        " call.": each_has(1, 2),
+    },
+    hints=(
+        "You'll need `wait` twice.",
+        "The desk has to be empty when you start the clock, and empty again when you stop it.",
+    ),
+    reference="""
+import time
+
+
+def answer(work, wait):
+    wait()  # the GPU has to be done with everything else when the clock starts
+    start = time.perf_counter()
+    work()  # this is what you were asked to time
+    wait()  # the GPU has to be done with your work when the clock stops
+    return time.perf_counter() - start
+~   return time.perf_counter()  # You return the time of day. Subtract the time at which you started.
+""",
+    cases=_other_desks,
+)
+
+_ones = torch.ones  # as it is now: a student may put another one in its place
+
+
+def _step(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    optimizer.zero_grad()
+    points = _ones(3, 2).cumsum(0).to(model.weight)
+    (model(points) - 1).square().mean().backward()
+    optimizer.step()
+
+
+def _trained(place: object, steps: int) -> Callable:
+    @written(f"a model after {steps} steps of Adam, and {place!r}")
+    def make() -> tuple:
+        model = nn.Linear(2, 1)
+        with torch.no_grad():
+            model.weight.copy_(_ones(2).cumsum(0) / 4)
+            model.bias.zero_()
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+        for _ in range(steps):
+            _step(model, optimizer)
+        return model, optimizer, place
+
+    return make
+
+
+def _one_step_more(returned: object, model: nn.Module, optimizer: object, place: object) -> list:
+    try:
+        _step(model, optimizer)
+    except (RuntimeError, TypeError, ValueError):
+        return [str(model.weight.dtype), "failed", []]
+    weights = [round(each, 4) for each in model.weight.flatten().tolist()]
+    return [str(model.weight.dtype), "went through", weights]
+
+
+def _other_steps(random: Random) -> tuple:
+    places = ("cpu", torch.float64, torch.float64)
+    return tuple(_trained(place, random.randint(2, 8)) for place in places)
+
+
+ADAM = Exercise(
+    id="10.13",
+    reader=function(
+        _trained("cpu", 3),
+        _trained(torch.float64, 3),
+        _trained(torch.float64, 5),
+        observe=_one_step_more,
+        promises=("the weight is", "the next step", "the weight after it"),
+    ),
+    right="Training goes on as if nothing had happened. `load_state_dict` puts each average where its weight is now; a"
+    " loop over `optimizer.state.values()` does just as well.",
+    principle="Adam keeps two running averages for each weight in tensors of its own, and the model knows nothing about"
+    " them.",
+    hints=(
+        "Look into `optimizer.state`: which tensors are in there, and where are they?",
+        "`load_state_dict` puts the state where the parameters are. Which state dict could you give it?",
+        "First the model, then the averages.",
+    ),
+    reference="""
+def answer(model, optimizer, place):
+    model.to(place)  # the weights move, and they move first
+    optimizer.load_state_dict(optimizer.state_dict())  # each average goes to where its weight is now
+~   optimizer.state.clear()  # It steps, but it has forgotten its averages, so it lands somewhere else. They should
+~       # move, not go.
+""",
+    cases=_other_steps,
 )
 
 
@@ -424,12 +491,12 @@ CARRY = Exercise(
     right="One call at the top of your loop, whatever your data loader hands out.",
     principle="move tensors, go into dicts, lists and tuples, build the same kind anew, and leave the rest alone.",
     known={
-        "You put the moved tensors into the batch that was given. Somebody may still need it where"
-        " it was: build a new one.": shows("changed"),
-        "Not everything in a batch is a tensor. A text, a number and None have no `.to()`: hand"
-        " them back as they are.": fails("has no attribute 'to'"),
-        "A text is made of texts, and these again, without end. Go only into dicts, lists and"
-        " tuples.": fails("maximum recursion depth"),
+        "You put the moved tensors into the batch you were given. Its owner may still need it where"
+        " it was, so build a new one.": shows("changed"),
+        "Not everything in a batch is a tensor. A string, a number and None have no `.to()`, so"
+        " return them unchanged.": fails("has no attribute 'to'"),
+        "Each character of a string is a string again, without end. Go into dicts, lists and"
+        " tuples only.": fails("maximum recursion depth"),
     },
     hints=(
         "Let the function call itself. Which kinds does it go into, and what does it do with anything else?",
@@ -466,4 +533,4 @@ def answer(batch, device):
     cases=lambda random: _batches(random.randint(3, 9)),
 )
 
-EXERCISES = (MIXED, LEAF, CARDS, PLACE, CARRY, CASE)
+EXERCISES = (SCALED, CARDS, MIXED, HELD, CLOCK, ADAM, CARRY)
