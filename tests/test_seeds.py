@@ -163,9 +163,6 @@ STILL_TO_COME = {
     "000 fixed graphs, and graphs made while code runs": NOT_WRITTEN,
     "002 no_grad": LATER,
     "003 the second backward, and a fresh graph": LATER,
-    "003 the loop of 100 epochs": LATER,
-    "003 the summary table": LATER,
-    "003 the four pitfalls": LATER,
 }
 
 
