@@ -55,10 +55,10 @@ def _other_loop(random: Random) -> Data:
 
 VERSION = Exercise(
     id="11.1",
-    right="Each step of plain SGD wrote into the weight once, as any other write does. `backward()`"
-    " wrote into `.grad`.",
+    right="Each step of plain SGD wrote into the weight once, and each write is counted. `backward()`"
+    " wrote into `.grad`, which is a different tensor.",
     asked="By how much does the loop increase `model.weight._version`? Give a number.",
-    principle="a version counts writes into this one tensor, plain SGD's among them, and `.grad` is another tensor.",
+    principle="the version counts writes into this one tensor, those of plain SGD included; `.grad` is a different tensor.",
     quantities=Quantities(
         program=_PORTIONS.format_map,
         data=_data(3, 4),
@@ -73,11 +73,11 @@ VERSION = Exercise(
                     "about a write for each chunk, but `backward()` writes into `.grad`": (
                         "portions, portions + 1, portions + rounds"
                     ),
-                    "as if each round had one write": "rounds",
-                    "two writes in each round, but `.grad` and the bias are other tensors": (
+                    "as if there were one write in each epoch": "rounds",
+                    "two writes in each epoch, but `.grad` and the bias are different tensors": (
                         "2 * rounds, 2 * rounds + 1"
                     ),
-                    "too few for a write in each round, and a plain step is counted": (0, 1, 2),
+                    "too few for a write in each epoch, and a plain step is counted": (0, 1, 2),
                 },
             ),
         ),
@@ -118,14 +118,13 @@ DUEL = Exercise(
         observe=_parameters,
         parts=("critic weight", "critic bias", "generator weight", "generator bias"),
     ),
-    right="The generator met the critic of now, by a forward of now, and with no gradient left over.",
+    right="The generator played against the critic that had just learnt, with a fresh forward and no gradient left over.",
     known={
-        "The critic is right. The generator made another step than the one asked for. Is its"
-        " gradient only its own, of a score that the critic of now gave, by a forward of"
-        " now?": right_in(0, 1),
+        "The critic is right, but the generator took a different step from the one it should take. Does its"
+        " gradient come only from its own loss, and from a score that the critic gave after its"
+        " step?": right_in(0, 1),
     },
-    principle="a gradient belongs to the values of its own forward pass, and `.grad` takes what"
-    " comes until somebody lets go of it.",
+    principle="a gradient belongs to the values of its own forward pass, and `.grad` is a tally that you have to wipe.",
     hints=(
         "After the critic's step, use nothing that was computed before it.",
         "Compute the score again after the critic's step. Empty the generator's `.grad` before its `backward()`.",
@@ -462,7 +461,7 @@ SPOILS = Exercise(
     principle="ask of each line what it writes into: a graph, `.grad`, the weights, or nothing at all.",
     hints=(
         "What does each line write into: the graph, `.grad`, the weights, the log?",
-        "Is every call really made? Whose tensors does the optimizer hold? What does a name share its memory with?",
+        "Is every call really made? Whose tensors does the optimizer hold? Which names share their memory?",
     ),
     **SPOILED.first(a=4, b=3, c=5, d=7),
 )
@@ -547,9 +546,9 @@ FIT = Exercise(
         ),
     ),
     right="That's early stopping: you keep the best model you saw, not the last one.",
-    principle="count the rounds since the best one, and keep a copy of everything that the model had then.",
+    principle="count the rounds since the best one, and keep a copy of everything the model had then.",
     known={
-        "Your losses are tensors, and each leads to a graph. Return numbers:"
+        "Your losses are tensors, and each keeps its graph alive. Return numbers:"
         " `validate().item()`.": shows("tensors"),
         "The model has new tensors now, but its optimizer holds the old ones. Write the numbers"
         " into the tensors that are there, as `load_state_dict` does.": shows("others"),
