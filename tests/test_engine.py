@@ -128,6 +128,7 @@ MISTAKES = {
         ("    if any(value.requires_grad for value in inputs):", "    if False:", "doesn't know that it"),
         ("AddBackward0, (a, b))", "AddBackward0, (a, b), (a, b))", "Your sum photographs its inputs"),
         ("saved=(a, b)", "saved=(b, a)", "has to photograph both factors"),
+        ("saved=(a, b)", "saved=(a.data, b.data)", "Photograph the Values themselves"),
         ("    if value.grad_accumulator is None:\n        value", "    value", "single AccumulateGrad"),
         ("any(", "all(", "One input that requires grad is enough"),
         ("kind(inputs, ", "kind([v for v in inputs if v.requires_grad], ", "You left `y` out"),

@@ -52,6 +52,7 @@ DENSE = 10  # nodes: from so many on a card has one line
 MOST_WIRES = 4  # more edges between the same two cards are drawn as one
 MOST_CARDS = 400
 MOST_HEARD = 6  # leaves that the alternative text names
+NO_NAME = "this tensor"
 LONGEST_NAMES = 120  # characters of the names of all roots in the caption
 Framed = Sequence[frozenset[int]]  # the cards in each frame
 NodeTints = Mapping[int, Tint]
@@ -466,7 +467,7 @@ def describe(graph: Graph) -> list[str]:
     without_graph: list[str] = []
     for reason, names in without.items():
         without_graph += no_graph(names, reason)
-    title = visible(", ".join(named), LONGEST_NAMES)
+    title = visible(", ".join(together(named)), LONGEST_NAMES)
     if not title:
         return without_graph
     operations, leaves = graph.size
@@ -478,6 +479,14 @@ def describe(graph: Graph) -> list[str]:
     return [f"{title}: {size}", *without_graph]
 
 
+def together(names: list[str]) -> list[str]:
+    """Count the tensors without a name, where there are several."""
+    unnamed = names.count(NO_NAME)
+    if unnamed < 2:
+        return names
+    return [*(name for name in names if name != NO_NAME), counted(unnamed, "tensor")]
+
+
 def no_graph(names: list[str], reason: str) -> list[str]:
     """Say which tensors have no graph, and in a line of its own what may be the cause."""
     has = "have" if len(names) > 1 else "has"
@@ -487,7 +496,7 @@ def no_graph(names: list[str], reason: str) -> list[str]:
 
 
 def root_name(root: Root) -> str:
-    return visible(root.tensor.name or "this tensor", 60)
+    return visible(root.tensor.name or NO_NAME, 60)
 
 
 def alt_text(graph: Graph) -> str:

@@ -79,8 +79,13 @@ def _saved_by_torch(node: object) -> list:
 
 
 def _name(value: object, names: dict) -> str:
-    """Return the name by which a program knows a value."""
-    return next((name for name, known in names.items() if known is value), "something else")
+    """Return the name by which a program knows a value, or the tensor in one."""
+    for name, known in names.items():
+        if known is value:
+            return name
+        if getattr(known, "data", None) is value:
+            return f"{name}.data"
+    return "something else"
 
 
 def _in_words(node: object, names: dict, met: list) -> str:

@@ -50,6 +50,8 @@ def thorough(name):
 def opened(chromium, tmp_path_factory):
     """Return a function that opens one drawing in a page of its own."""
     folder = tmp_path_factory.mktemp("drawings")
+    blank = folder / "blank.html"
+    blank.write_text("<!doctype html>", encoding="utf-8")
     with watched(chromium) as watch:
 
         def start(asked, size):
@@ -58,9 +60,9 @@ def opened(chromium, tmp_path_factory):
             path.write_text(html, encoding="utf-8")
             watch.page.set_viewport_size({"width": size[0], "height": size[1]})
             watch.page.emulate_media(reduced_motion="reduce")
-            watch.page.goto(path.as_uri())
+            watch.page.goto(blank.as_uri())  # the page before may write as it goes
             watch.page.evaluate("localStorage.clear()")
-            watch.page.reload()
+            watch.page.goto(path.as_uri())
             return watch.page
 
         yield start

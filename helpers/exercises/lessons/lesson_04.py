@@ -451,6 +451,10 @@ RECORD = Exercise(
         " result, and it needs a node.": at([0], [1]),
         "Your sum photographs its inputs. But an addition passes a gradient on untouched, so it will"
         " never have to look anything up. It keeps nothing.": at([0], [4]),
+        "You photographed the tensors in `.data`. Photograph the Values themselves, `a` and `b`: a Value knows"
+        " where it came from, and later lessons will ask.": at(
+            [1, 2], [4], ("x.data", "y.data"), ("x.data", "x.data")
+        ),
         "A product has to photograph both factors, `a` first: the Values themselves, and not copies of their"
         " numbers. On the way back, the slope with respect to one factor is the other"
         " one.": at([1, 2], [4]),
