@@ -225,11 +225,11 @@ def test_a_hint_at_review_counts_as_a_miss_and_a_function_is_asked_as_it_is(cloc
 
 
 def test_what_is_long_is_offered_beside_the_ten_minutes(clock, capsys):
-    change(EXERCISES, "11.3", lambda record: {"hints": 1})
+    change(EXERCISES, "11.7", lambda record: {"hints": 1})
     change(EXERCISES, "00.3", lambda record: {"hints": 1})  # of an earlier edition
     review()
-    assert "If you have 20 minutes: exercise 11.3" in capsys.readouterr().out
-    assert {"11.3"} == asking.REVIEWED
+    assert "If you have 12 minutes: exercise 11.7" in capsys.readouterr().out
+    assert {"11.7"} == asking.REVIEWED
 
 
 def test_a_lesson_begins_with_a_line_if_something_is_due_and_only_then(clock, monkeypatch):

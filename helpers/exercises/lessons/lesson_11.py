@@ -1,5 +1,5 @@
-"""Exercises of lesson 11, the training loop: what a step writes, who steps when, and the case, a loop
-with four faults.
+"""Exercises of lesson 11, the training loop: what a step writes, who steps when, and the case in other
+clothes, a loop with four faults and no error.
 
 An optimizer is made only while an answer is checked: the first one of a process costs about a
 second.
@@ -28,8 +28,8 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 before = model.weight._version
 for epoch in range({rounds}):
     optimizer.zero_grad()
-    for portion in torch.ones({rows}, 3).split(2):
-        model(portion).mean().backward()
+    for chunk in torch.ones({rows}, 3).split(2):
+        model(chunk).mean().backward()
 {step}
 answer = model.weight._version - before
 """
@@ -55,10 +55,10 @@ def _other_loop(random: Random) -> Data:
 
 VERSION = Exercise(
     id="11.1",
-    right="Each step of plain SGD wrote into the weight once, as any other write does. `backward()`"
-    " wrote into `.grad`.",
-    asked="By how much does the loop raise `model.weight._version`? Give a number.",
-    principle="a version counts writes into this one tensor, plain SGD's among them, and `.grad` is another tensor.",
+    right="Each step of plain SGD wrote into the weight once, and each write is counted. `backward()`"
+    " wrote into `.grad`, which is a different tensor.",
+    asked="By how much does the loop increase `model.weight._version`? Give a number.",
+    principle="the version counts writes into this one tensor, those of plain SGD included; `.grad` is a different tensor.",
     quantities=Quantities(
         program=_PORTIONS.format_map,
         data=_data(3, 4),
@@ -70,14 +70,14 @@ VERSION = Exercise(
                     "the counter itself, which stood at 1 before the loop": "writes + 1",
                 },
                 loose={
-                    "about a write for each portion, but `backward()` writes into `.grad`": (
+                    "about a write for each chunk, but `backward()` writes into `.grad`": (
                         "portions, portions + 1, portions + rounds"
                     ),
-                    "as if each round had one write": "rounds",
-                    "two writes in each round, but `.grad` and the bias are other tensors": (
+                    "as if there were one write in each epoch": "rounds",
+                    "two writes in each epoch, but `.grad` and the bias are different tensors": (
                         "2 * rounds, 2 * rounds + 1"
                     ),
-                    "too few for a write in each round, and a plain step is counted": (0, 1, 2),
+                    "too few for a write in each epoch, and a plain step is counted": (0, 1, 2),
                 },
             ),
         ),
@@ -118,14 +118,13 @@ DUEL = Exercise(
         observe=_parameters,
         parts=("critic weight", "critic bias", "generator weight", "generator bias"),
     ),
-    right="The generator met the critic of now, by a forward of now, and with no gradient left over.",
+    right="The generator played against the critic that had just learnt, with a fresh forward and no gradient left over.",
     known={
-        "The critic is right. The generator made another step than the one asked for. Is its"
-        " gradient only its own, of a score that the critic of now gave, by a forward of"
-        " now?": right_in(0, 1),
+        "The critic is right, but the generator took a different step from the one it should take. Does its"
+        " gradient come only from its own loss, and from a score that the critic gave after its"
+        " step?": right_in(0, 1),
     },
-    principle="a gradient belongs to the values of its own forward pass, and `.grad` takes what"
-    " comes until somebody lets go of it.",
+    principle="a gradient belongs to the values of its own forward pass, and `.grad` is a tally that you have to wipe.",
     hints=(
         "After the critic's step, use nothing that was computed before it.",
         "Compute the score again after the critic's step. Empty the generator's `.grad` before its `backward()`.",
@@ -178,7 +177,7 @@ def _case(weight: list[float], bias: float, x: list[list[float]], y: list[float]
     return made_by(code, "model", "points", "moon")
 
 
-_CASES = (  # the second one wants to leave the range on both sides, and has a bias above 1
+_CASES = (
     _case([0.9, -0.5], 0.5, [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [3.0, -0.5, 2.0]),
     _case([-0.75, 0.25], 1.5, [[1.0, 0.0], [0.0, 2.0]], [-3.0, 5.0]),
 )
@@ -187,7 +186,7 @@ _LOG, _GRADS, _WEIGHT, _BIAS, _WRITES, _GRAPHS, _SAVED = range(7)  # of what is 
 
 
 def _other_cases(random: Random) -> tuple:
-    """Draw a little more or less of everything: the second model still leaves the range on both sides."""
+    """Draw a little more or less of everything."""
 
     def about(*numbers: float) -> list[float]:
         return [number + random.randint(-4, 4) / 100 for number in numbers]
@@ -261,16 +260,8 @@ def _same_again(seen: tuple, right: tuple) -> bool:
     return True
 
 
-def _over_the_limit(seen: tuple, right: tuple) -> bool:
-    weights = []
-    for case in ended(seen):
-        for row in case[_WEIGHT]:
-            weights += map(abs, row)
-    return max(weights) > 1 + 1e-6
-
-
 LOOP = Exercise(
-    id="11.3",
+    id="11.7",
     reader=_with_a_log(
         function(
             *_CASES,
@@ -287,49 +278,46 @@ LOOP = Exercise(
             around=_watched,
         )
     ),
-    right="A new graph each round, fresh gradients, a weight kept in its range, no graph left over. The loop is yours.",
+    right="A new graph each lap, fresh gradients, a smaller weight, and no graph left over. The loop is yours.",
     known={
-        "No error, and every round brings the gradient of the first, though the weights have moved."
-        " Calling `backward()` again computes no new prediction. Which line does, and does it run in"
-        " every round?": _same_again,
-        "The training is right, but the log isn't. For each of the four rounds it should hold two"
-        " numbers: the loss, and the mean prediction of this forward times"
+        "There's no error, but each lap has the gradient of the first, although the weights have moved."
+        " Calling `backward()` again doesn't compute a new prediction. Which line does, and does it run in"
+        " every lap?": _same_again,
+        "The training is right, but the log isn't. For each of the four laps it should hold two"
+        " numbers: the loss, and the mean prediction of this lap's forward times"
         " 100.": both(right_in(_GRADS, _WEIGHT, _BIAS), wrong_in(_LOG)),
-        "The weights left the range, to one side or to both. After each step a line has to write"
-        " into them, with both bounds; `clamp` without the `_` makes a new tensor and leaves the"
-        " weight as it is.": _over_the_limit,
         "All numbers are right, but you write into the weight where no counter sees it, as"
-        " through `.data`. A graph that had saved the weight would not"
+        " through `.data`. A graph that had photographed the weight wouldn't"
         " notice.": both(right_in(_LOG, _GRADS, _WEIGHT, _BIAS), shows("some not counted")),
     },
-    principle="each round needs a forward of its own, gradients of its own, and leaves nothing behind but numbers.",
+    principle="each lap needs a forward and gradients of its own, and leaves nothing but numbers behind.",
     hints=(
-        "Two faults raise an error, and two are silent. Repair what raises first, then run `check`"
-        " again: it tells you one fault at a time.",
-        "Ask of each line: once or each round? A new tensor or an edit? Counted? What does it leave behind for later?",
-        "Forward inside the loop; `zero_grad()` before `backward()`; `pred * 100`; `no_grad`"
+        "Change one thing at a time and run `check` after each: it tells you one fault at a time.",
+        "Ask of each line: does it run once, or in each lap? Does it make a new tensor, or edit one? Is the edit"
+        " counted? What does it leave behind?",
+        "Forward inside the loop; `zero_grad()` before `backward()`, and no flag; `pred * 100`; `no_grad`"
         " instead of `.data`; `.item()` for what is kept.",
     ),
     reference="""
-def answer(model, points, moon):
+def answer(model, x, y):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     log = []
     for _ in range(4):
-        pred = model(points)  # each round needs a forward of its own
-~       pred = pred if log else model(points)  # You call `backward()` twice on one graph, or on a part of
+        pred = model(x)  # each lap needs a forward of its own
+~       pred = pred if log else model(x)  # You call `backward()` twice on one graph, or on a part of
 ~           # it, and the first call freed what it had saved. Which line makes each part, and does it run
-~           # in every round?
-        loss = torch.nn.functional.mse_loss(pred, moon)
+~           # in every lap?
+        loss = torch.nn.functional.mse_loss(pred, y)
         percent = (pred * 100).mean()
 ~       pred *= 100; percent = pred.mean()  # Something wrote into a tensor that a node had saved, before
 ~           # `backward()` got to it. On a tensor, `*=` makes nothing new: it edits in place, like `mul_`.
 ~       pred.data *= 100; percent = pred.mean()  # There's no error, but the gradient is wrong in the very first
-~           # round. You changed what the loss had saved, in a way no counter sees. You silenced the check, but the
+~           # lap. You changed what the loss had saved, in a way no counter sees. You silenced the check, but the
 ~           # edit is still there.
         optimizer.zero_grad()
-~       pass  # The first round is right. From the second on, each step uses a sum. What does `backward()` do if
+~       pass  # The first lap is right. From the second on, each step uses a sum. What does `backward()` do if
 ~           # there's already a `.grad`?
-        loss.backward()  # each step needs the gradient of its own round
+        loss.backward()  # each step needs the gradient of its own lap
 ~       loss.backward(); optimizer.zero_grad()  # There were gradients, but no parameter follows them. Is there a
 ~           # step, and what is in `.grad` when it runs? Mind the order of the three calls.
 ~       loss.backward(retain_graph=True)  # All numbers are right, but each backward keeps its saved
@@ -337,12 +325,12 @@ def answer(model, points, moon):
 ~           # `backward()`. What would it cost a large model?
         optimizer.step()
         with torch.no_grad():
-            model.weight.clamp_(-1, 1)  # the weights are put back into their range after each step
-~           with torch.enable_grad(): model.weight.clamp_(-1, 1)  # A line writes into a leaf while recording is on.
+            model.weight.mul_(0.9)  # the weight is made smaller after each step
+~           with torch.enable_grad(): model.weight.mul_(0.9)  # A line writes into a leaf while recording is on.
 ~               # Like an optimizer's step, this write should be counted but not recorded.
-~           model.weight = torch.nn.Parameter(model.weight.clamp(-1, 1))  # The model has a new weight now, but the
+~           model.weight = torch.nn.Parameter(0.9 * model.weight)  # The model has a new weight now, but the
 ~               # optimizer still holds the old one. Write into the tensor that's there.
-~           [one.clamp_(-1, 1) for one in model.parameters()]  # You clamped the bias as well, but only the weights
+~           [one.mul_(0.9) for one in model.parameters()]  # You made the bias smaller as well, but only the weight
 ~               # should be.
         log.append([loss.item(), percent.item()])
 ~       log.append([loss, percent])  # The numbers are right, but when your function is over, nodes of its graphs
@@ -354,13 +342,13 @@ def answer(model, points, moon):
 )
 
 _ORDER = "What is in `w.grad` when the step comes, and from which rounds?"
-_TWICE = "How often does a step move `w` in one round, and by how much?"
+_TWICE = "How many times does a step move `w` in one lap, and by how much?"
 _CALLED = "Does each of these lines really do what its name says?"
 _BEGIN = """w = torch.tensor({}, requires_grad=True)
 sgd = torch.optim.SGD([w], lr={})
 def loss_of(): return {}"""
 ORDERS = Lines(
-    read="idea 1, and the lab",
+    read="*One lap*, and the lab",
     begins=(
         _BEGIN.format(1.0, 0.25, "(w - 4) ** 2"),
         _BEGIN.format(2.0, 0.125, "(2 * w - 6) ** 2"),
@@ -401,12 +389,12 @@ if abs(came - w.item()) < 1e-6:
 
 TURNS = Exercise(
     id="11.4",
-    right="In each of these the step finds the gradient of that round, once, and nothing else.",
-    asked="Three rounds begin with `loss = loss_of()`, and *one* of these lines is the rest of each. With which of"
-    " them does each step subtract `lr` times the gradient of that round? Give a list of letters.",
+    right="In each of these the step finds the gradient of its own lap, once, and nothing else.",
+    asked="Each of three laps is `loss = loss_of()`, followed by *one* of these lines. Which of them make each step"
+    " subtract `lr` times the gradient of its own lap? Give a list of letters.",
     hints=(
-        "Play two rounds of each letter, and write down what is in `w.grad` when `step()` looks.",
-        "The first round may be right by luck. What has it left in `w.grad` for the second?",
+        "Play two laps of each letter, and write down what is in `w.grad` when `step()` looks.",
+        "The first lap may be right by luck. What has it left in `w.grad` for the second?",
     ),
     **ORDERS.first("abcdef"),
 )
@@ -467,13 +455,13 @@ look at: w
 
 SPOILS = Exercise(
     id="11.5",
-    right="With that line mended, each round does what it should, and only numbers are left of it.",
-    asked="In each round of this loop a step should go by the gradient of that round's loss, and"
-    " afterwards nothing but numbers should be left. One line spoils that. Which? Give its number.",
+    right="With that line changed, each lap does what it should, and only numbers remain.",
+    asked="In each lap the step should use the gradient of its own loss, and afterwards only plain numbers"
+    " should remain. Which line would you change? Give its number.",
     principle="ask of each line what it writes into: a graph, `.grad`, the weights, or nothing at all.",
     hints=(
         "What does each line write into: the graph, `.grad`, the weights, the log?",
-        "Is every call really made? Whose tensors does the optimizer hold? What does a name share its memory with?",
+        "Is every call really made? Whose tensors does the optimizer hold? Which names share their memory?",
     ),
     **SPOILED.first(a=4, b=3, c=5, d=7),
 )
@@ -557,10 +545,10 @@ FIT = Exercise(
             "its tensors are",
         ),
     ),
-    right="That is early stopping: the model that you keep is the best one that you saw, and not the last.",
-    principle="count the rounds since the best one, and keep a copy of everything that the model had then.",
+    right="That's early stopping: you keep the best model you saw, not the last one.",
+    principle="count the rounds since the best one, and keep a copy of everything the model had then.",
     known={
-        "Your losses are tensors, and each leads to a graph. Return numbers:"
+        "Your losses are tensors, and each keeps its graph alive. Return numbers:"
         " `validate().item()`.": shows("tensors"),
         "The model has new tensors now, but its optimizer holds the old ones. Write the numbers"
         " into the tensors that are there, as `load_state_dict` does.": shows("others"),
@@ -574,17 +562,17 @@ FIT = Exercise(
 import copy
 
 
-def answer(model, step, validate, patience, most):
+def answer(model, step, validate, patience, max_rounds):
     losses = []
     best = float("inf")
     waited = 0
-    while len(losses) < most and waited < patience:
-~   while len(losses) < most:  # You never run out of patience. After `patience` rounds in a row without a new best
+    while len(losses) < max_rounds and waited < patience:
+~   while len(losses) < max_rounds:  # You never run out of patience. After `patience` rounds in a row without a new best
 ~       # loss, it's time to stop.
-~   while waited < patience:  # Your loop goes on after `most` rounds.
-~   while len(losses) < most and waited <= patience:  # You wait one round too long. Has the round without progress
+~   while waited < patience:  # Your loop goes on after `max_rounds` rounds.
+~   while len(losses) < max_rounds and waited <= patience:  # You wait one round too long. Has the round without progress
 ~       # been counted by the time you check?
-~   while len(losses) <= most and waited < patience:  # You run one round more than `most`.
+~   while len(losses) <= max_rounds and waited < patience:  # You run one round more than `max_rounds`.
         step()  # each round trains, and then it validates
         loss = validate().item()
         losses.append(loss)  # the loss of each round is returned
@@ -613,4 +601,4 @@ def answer(model, step, validate, patience, most):
     cases=lambda random: _trainings(float(random.randint(2, 6))),
 )
 
-EXERCISES = (VERSION, DUEL, TURNS, SPOILS, FIT, LOOP)
+EXERCISES = (LOOP, FIT, DUEL, VERSION, TURNS, SPOILS)
