@@ -367,7 +367,7 @@ def test_09_1_seven_edits_and_what_becomes_of_them():
     ]
     assert answer.bold == (
         f"{counts[0].capitalize()} at once, {counts[1]} in `backward()`, "
-        f"{counts[2]} leave a wrong gradient."
+        f"and {counts[2]} leave a wrong gradient."
     )
     told = [found[keys[0]] for keys in answer.keys]
     assert told == ["at once", *["in backward"] * 3, "wrong", "wrong", "right"]
