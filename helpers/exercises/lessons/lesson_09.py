@@ -457,7 +457,7 @@ DATES = Exercise(
         "`h` was a plain Value, but `x` was added to it. Now it requires grad, as the sum does.": at(
             [13], [0]
         ),
-        "`add_` should return the value it has edited.": fails("'NoneType' object"),
+        "`add_` returns the value that it has edited.": fails("'NoneType' object"),
         "The photographs are gone after a backward, and `unpack` has to say so, as it did in lesson"
         " 07.": lambda seen, right: agree(seen[:15], right[:15], 0, 1),
     },
