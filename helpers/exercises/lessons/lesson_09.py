@@ -132,7 +132,7 @@ _BEFORE = "Is the edit before the node keeps something, or after that?"
 _NO_GRAD = "What does `no_grad` keep off: the record, the count, or both?"
 _BEGIN = "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {}"
 EDITS = Lines(
-    read="part 2, and where the triangles stand",
+    read="“Which edit does harm?”, and where the triangles stand",
     begins=tuple(map(_BEGIN.format, ("x * 3", "x + 1", "x.clone()", "x - 0.5"))),
     lines={
         "y = h.sin(); y.mul_(2)": _SINE,
