@@ -186,7 +186,9 @@ def shares(card: Card, tensors: dict) -> str:
     """Say with which other tensor a leaf shares memory, "" where with none."""
     mine = tensors.get(card.name)
     for name, tensor in tensors.items():
-        if mine is not None and name != card.name and tensor.data_ptr() == mine.data_ptr():
+        if mine is None or tensor is mine:
+            continue
+        if tensor.data_ptr() == mine.data_ptr():
             return f" It shows the memory of `{name}`, but has no history."
     return ""
 

@@ -142,6 +142,15 @@ def test_a_graph_that_changed_is_not_the_one_that_was_drawn():
     assert not same_graph(snapshot((x**2).exp().sum()), made["shown"], made["told"])
 
 
+def test_no_card_says_that_a_leaf_has_a_second_name():
+    x = torch.tensor(2.0, requires_grad=True)
+    same = x
+    graph = snapshot(x * same)
+    made = drawing(graph, {"x": x, "same": same})
+    assert [card["title"] for card in made["shown"]["cards"]] == ["Mul", "x"]
+    assert same_graph(graph, made["shown"], made["told"])
+
+
 def test_the_live_graph_is_told_apart_from_the_stored_one(monkeypatch):
     asked = every()["07.d1"]
     monkeypatch.setattr(ran, "_cells", {asked.run})

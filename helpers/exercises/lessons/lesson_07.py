@@ -426,6 +426,10 @@ FREE = Exercise(
     known={
         "A node has to hand its gradients on. Return what its `backward` gave you, after you've thrown the"
         " photographs away.": fails("'NoneType'", cases=slice(1)),
+        "You called `evaluate` right away, before there is a node. `run_backward` wants a function that still"
+        " waits for a node and a gradient: `partial(evaluate, retain_graph=retain_graph)`.": fails(
+            "missing 2 required positional arguments", cases=slice(1)
+        ),
         "Even the first call is refused. A node needs its photographs while it runs, so throw them away"
         " afterwards.": lambda seen, right: "a second time" in str(seen[0]),
         "After the first call there's no gradient in `x.grad`. Only the photographs have to go: without its edges"

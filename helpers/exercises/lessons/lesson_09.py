@@ -132,7 +132,7 @@ _BEFORE = "Does the edit come before the node saves something, or after?"
 _NO_GRAD = "What does `no_grad` prevent: the recording, the counting, or both?"
 _BEGIN = "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {}"
 EDITS = Lines(
-    read="part 2, and where the triangles stand",
+    read="“Which edit does harm?”, and where the triangles stand",
     begins=tuple(map(_BEGIN.format, ("x * 3", "x + 1", "x.clone()", "x - 0.5"))),
     lines={
         "y = h.sin(); y.mul_(2)": _SINE,
@@ -429,6 +429,11 @@ DATES = Exercise(
         "Nothing was edited here. Does `unpack` still return Values, one for each photograph, now that"
         " each comes with a date?": lambda seen, right: not same(seen[0], right[0]),
         "A write has to move the counter: `value.edits[0] += 1`.": at([1], [1], "x 0, h 0, z 0"),
+        "`h` has a `grad_fn`, so it's no leaf, and anyone may edit it. Refuse only where there is none.": at(
+            [1], [0], _LEAF
+        ),
+        "What your node keeps is a Value of its own, whose counter begins at 0 and never sees an edit. A"
+        " photograph is the value itself, and beside it the date.": at([1], [0], _AT.format(0, 1)),
         "`h` was edited *before* its photograph was taken, and that does no harm. The date is what the"
         " counter says at that moment.": at([1], [0], _AT.format(1, 0)),
         "You refuse this edit, as you should, but the two numbers in your message are wrong. First comes the"
@@ -443,10 +448,15 @@ DATES = Exercise(
         ),
         "Under `no_grad()` a leaf may be edited: that's how an optimizer takes its step. Ask for `grad_mode`"
         " before you refuse.": at([6], [0], _LEAF),
+        "Under `no_grad()` a write isn't recorded, but it counts all the same: `value.edits[0] += 1`.": at(
+            [6], [1]
+        ),
         "`d` shares its memory with `x`, so it has to see the edit. Write *into* `value.data`, with"
         " `copy_`, instead of giving `value` a new tensor.": at([8], [0]),
         "What `detach` returns shares the counter of the original, and `d` and `x` should say the same"
-        " version. Hand over the list `edits` itself.": at([8], [1]),
+        " version. Hand over the list `edits` itself, and count in that list: `value.edits[0] += 1`.": at(
+            [8], [1]
+        ),
         "The edit went through `x.detach()`, and backward didn't notice. What `detach` returns has to share"
         " the list `edits`.": at([9], [0, 1]),
         "The sum was recorded, so from then on `h` belongs to the new node. Hand it the `grad_fn` of the"
@@ -457,9 +467,9 @@ DATES = Exercise(
         "`h` was a plain Value, but `x` was added to it. Now it requires grad, as the sum does.": at(
             [13], [0]
         ),
-        "`add_` returns the value that it has edited.": fails("'NoneType' object"),
         "The photographs are gone after a backward, and `unpack` has to say so, as it did in lesson"
         " 07.": lambda seen, right: agree(seen[:15], right[:15], 0, 1),
+        "`add_` returns the value that it has edited.": fails("'NoneType' object"),
     },
     hints=(
         "A date is `value._version`, at the moment when the photograph is taken. So `save` returns a list"
