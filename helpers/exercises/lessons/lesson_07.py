@@ -443,6 +443,11 @@ FREE = Exercise(
         "Your second call is refused, but not in PyTorch's words. They are in `TWICE`.": at(
             [1], [0]
         ),
+        "You have the words, but PyTorch says them in a RuntimeError: `raise RuntimeError(TWICE)`.": fails_first(
+            "a second time", "must derive from BaseException"
+        ),
+        "`partial(evaluate, retain_graph)` puts the flag where the node should be. Hand it over by its name:"
+        " `partial(evaluate, retain_graph=retain_graph)`.": fails("'bool' object has no attribute"),
         "A sum refuses to go back a second time. But it took no photographs, so what should it be missing?"
         " PyTorch lets you go back through it as often as you like.": at([2], [0]),
         "With `retain_graph=True` the photographs should stay. Does the flag get from `backward` to"
