@@ -175,7 +175,7 @@ MISTAKES = {
         ("*leaves", "leaves", "Keep that `*`"),
     ],
     "07": [
-        (RAN, THROWN + RAN, "Already the first call is refused"),
+        (RAN, THROWN + RAN, "Even the first call is refused"),
         ("    return grads", "", "A node has to hand its gradients on"),
         ("and not retain_graph", "and retain_graph", "You have the flag the wrong way round"),
         ("node.saved = None\n", "pass\n", "still holds its photographs"),
