@@ -436,6 +436,10 @@ FREE = Exercise(
         " a node hands nothing on.": at([0], [0]),
         "You have the flag the wrong way round: the photographs are gone with `retain_graph=True`, and"
         " without it they stay.": lambda seen, right: (seen[0], seen[3]) == (right[3], right[0]),
+        "Your second call is refused, as it should be. But after the first one, `node.saved` still holds something."
+        " Throw the photographs away by setting it to None.": lambda seen, right: (
+            seen[0] == (right[0][0], True) and seen[1][0] == right[1][0]
+        ),
         "After `backward()` the node of `z` still holds its photographs. Throw them away where the node has"
         " just run, in `evaluate`.": at([0], [1]),
         "Your second call fails because there are no photographs, but in Python's words. Before `unpack`"

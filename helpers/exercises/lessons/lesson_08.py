@@ -490,7 +490,7 @@ SWITCH = Exercise(
         ),
         "What comes out of `no_grad()` still has a node. It shouldn't have been recorded at all, so it has neither the"
         " flag nor a `grad_fn`.": at([0], [1]),
-        "Within the block the switch is what `mode` says, True or False, whatever it was before.": at(
+        "Within the block the switch should be what `mode` says, True or False, whatever it was before.": at(
             [3, 6], [0, 1, 2]
         ),
         "Within `no_grad()` your engine still records. The condition in `recorded` has to ask for both: the"
