@@ -414,6 +414,13 @@ EDIT = Exercise(
 )
 
 
+def _miscounts(seen: tuple, right: tuple) -> bool:
+    """Tell whether the counter is wrong after one write, or only after three."""
+    if at([1], [1])(seen, right):
+        return True
+    return at([3], [0, 1])(seen, right) and seen[3][1] != right[3][1]
+
+
 DATES = Exercise(
     id="09.8",
     stage="09",
@@ -428,27 +435,54 @@ DATES = Exercise(
     known={
         "Nothing was edited here. Does `unpack` still return Values, one for each photograph, now that"
         " each comes with a date?": lambda seen, right: not same(seen[0], right[0]),
+        "`_version` only reads the counter. Write to `value.edits[0]`.": fails("has no setter"),
         "A write has to move the counter: `value.edits[0] += 1`.": at([1], [1], "x 0, h 0, z 0"),
+        "Your counter doesn't say how many writes there were. Each of them moves it up by one.": (
+            _miscounts
+        ),
         "`h` was edited *before* its photograph was taken, and that does no harm. The date is what the"
         " counter says at that moment.": at([1], [0], _AT.format(1, 0)),
+        "What your photograph holds isn't `h` itself but another Value, whose own counter stands at 0. Keep"
+        " the value that you're given.": at([1], [0], _AT.format(0, 1)),
+        "`h` is the result of an operation, so it may be edited. What refuses is a leaf, which has no"
+        " `grad_fn`.": at([1], [0], _LEAF),
         "You refuse this edit, as you should, but the two numbers in your message are wrong. First comes the"
         " version now, then the date on the photograph.": at([2, 3], [0], *_SWAPPED),
+        "You refuse this edit, as you should, but not in the words of `MODIFIED.format(now, then)`.": (
+            both(at([2, 3], [0]), lambda seen, right: isinstance(seen[2][0], str))
+        ),
+        "Your photograph is a copy, so the 24 is right. But PyTorch keeps the tensor itself, which costs no"
+        " memory, and refuses once it has been edited.": at([2], [0], (24.0,)),
         "`h` was edited after its photograph was taken, and you used the photograph all the same. Compare"
         " its date with what the counter says now.": at([2, 3], [0]),
         "This tensor is in no photograph, so the edit does no harm, but your engine refuses.": at(
             [4], [0]
         ),
         "A plain `add_` on a leaf that requires grad has to be refused, as in PyTorch.": at(
-            [5], [0, 1]
+            [5], [0]
+        ),
+        "You refuse this edit, but by then you had counted it. Look before you write.": at(
+            [5], [1]
         ),
         "Under `no_grad()` a leaf may be edited: that's how an optimizer takes its step. Ask for `grad_mode`"
         " before you refuse.": at([6], [0], _LEAF),
-        "`d` shares its memory with `x`, so it has to see the edit. Write *into* `value.data`, with"
-        " `copy_`, instead of giving `value` a new tensor.": at([8], [0]),
+        "Under `no_grad()` the sum has neither flag nor history, but `x` still asks for a gradient. Leave its"
+        " flag alone.": at([6], [0]),
+        "`d` is `x.detach()`, a constant to backward, so the gradient is 4. What `detach` returns is a second"
+        " Value without history.": at([8], [0], (8.0,)),
+        "`d` shares its memory with `x`, so it has to see the edit. That takes two things: `add_` writes *into*"
+        " `value.data`, with `copy_`, instead of giving `value` a new tensor, and `detach` hands on the"
+        " tensor itself.": at([8], [0]),
         "What `detach` returns shares the counter of the original, and `d` and `x` should say the same"
         " version. Hand over the list `edits` itself.": at([8], [1]),
+        "`x.detach()` is a leaf, but it doesn't require grad, so it may be edited. Refuse only a leaf that"
+        " does.": at([9], [0], _LEAF),
         "The edit went through `x.detach()`, and backward didn't notice. What `detach` returns has to share"
         " the list `edits`.": at([9], [0, 1]),
+        "`x.data` is a plain tensor, and a write through it goes past the counter, in PyTorch as well. Count in"
+        " `edits`: the tensor inside has a counter of its own, which sees more than yours should.": at(
+            [10], [0]
+        ),
         "The sum was recorded, so from then on `h` belongs to the new node. Hand it the `grad_fn` of the"
         " sum, or no gradient reaches `y`.": at([11], [0]),
         "Under `no_grad()` the sum has no history. But `h` has one of its own, and should keep it.": at(
@@ -457,7 +491,12 @@ DATES = Exercise(
         "`h` was a plain Value, but `x` was added to it. Now it requires grad, as the sum does.": at(
             [13], [0]
         ),
-        "`add_` returns the value that it has edited.": fails("'NoneType' object"),
+        "`add_` returns the value that it has edited.": fails(
+            "'NoneType' object", cases=slice(14, 15)
+        ),
+        "Here `z` and `h` should be one and the same Value. Return `value`, not the sum.": at(
+            [14], [1]
+        ),
         "The photographs are gone after a backward, and `unpack` has to say so, as it did in lesson"
         " 07.": lambda seen, right: agree(seen[:15], right[:15], 0, 1),
     },
