@@ -228,6 +228,8 @@ MISTAKES = {
         ("    second = Value(value.data)\n", "    return value\n", "a second Value without history"),
         ("(value, value._version) for value in values]\n\n\ndef unpack(node):\n    if node.saved is None:\n        raise RuntimeError(TWICE)\n    for value, date in node.saved:\n        if value._version != date:", "(value, value.data._version) for value in values]\n\n\ndef unpack(node):\n    if node.saved is None:\n        raise RuntimeError(TWICE)\n    for value, date in node.saved:\n        if value.data._version != date:", "the tensor inside has a counter"),
         ("    return value\n", "    return result\n", "be one and the same Value"),
+        ("format(value._version, date)", "format(1, 0)", "the two numbers in your message are wrong"),
+        ("in node.saved:", "in node.saved[-1:]:", "compare each one with its date"),
     ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """

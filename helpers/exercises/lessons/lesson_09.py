@@ -340,7 +340,6 @@ def answer(model):
 )
 
 _AT = "is at version {}; expected version {} instead"
-_SWAPPED = _AT.format(0, 1), _AT.format(1, 3)
 _LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 
 EDITED = Faults("""
@@ -421,6 +420,20 @@ def _miscounts(seen: tuple, right: tuple) -> bool:
     return at([3], [0, 1])(seen, right) and seen[3][1] != right[3][1]
 
 
+def _refuses(seen: tuple, right: tuple) -> bool:
+    """Tell whether an edit that does harm is refused, in other words or with other numbers."""
+    return at([2, 3], [0])(seen, right) and all(isinstance(seen[nr][0], str) for nr in (2, 3))
+
+
+def _overlooked(seen: tuple, right: tuple) -> bool:
+    """Tell whether the first case that went wrong went through, when PyTorch refuses it."""
+    pairs = zip(seen, right, strict=True)
+    came, wanted = next(pair for pair in pairs if not same(*pair))
+    if not isinstance(came, tuple) or not isinstance(came[0], tuple):
+        return False
+    return isinstance(wanted[0], str) and "is at version" in wanted[0]
+
+
 DATES = Exercise(
     id="09.8",
     stage="09",
@@ -447,9 +460,11 @@ DATES = Exercise(
         "`h` is the result of an operation, so it may be edited. What refuses is a leaf, which has no"
         " `grad_fn`.": at([1], [0], _LEAF),
         "You refuse this edit, as you should, but the two numbers in your message are wrong. First comes the"
-        " version now, then the date on the photograph.": at([2, 3], [0], *_SWAPPED),
+        " version now, then the date on the photograph.": lambda seen, right: (
+            _refuses(seen, right) and "is at version" in seen[3][0]
+        ),
         "You refuse this edit, as you should, but not in the words of `MODIFIED.format(now, then)`.": (
-            both(at([2, 3], [0]), lambda seen, right: isinstance(seen[2][0], str))
+            _refuses
         ),
         "Your photograph is a copy, so the 24 is right. But PyTorch keeps the tensor itself, which costs no"
         " memory, and refuses once it has been edited.": at([2], [0], (24.0,)),
@@ -498,7 +513,13 @@ DATES = Exercise(
             [14], [1]
         ),
         "The photographs are gone after a backward, and `unpack` has to say so, as it did in lesson"
-        " 07.": lambda seen, right: agree(seen[:15], right[:15], 0, 1),
+        " 07.": lambda seen, right: (
+            agree(seen[:15], right[:15], 0, 1) and not same(seen[15], right[15])
+        ),
+        "Here an edited photograph was used all the same. A node may have two of them: compare each one with its"
+        " date.": lambda seen, right: (
+            agree(seen[:16], right[:16], 0, 1) and _overlooked(seen, right)
+        ),
     },
     hints=(
         "A date is `value._version`, at the moment when the photograph is taken. So `save` returns a list"
