@@ -101,7 +101,7 @@ VERSIONS = Exercise(
                 "`c`",
                 "the writes through `c`",
                 {
-                    "where a copy begins, before the write into it": 0,
+                    "where a copy starts, before anything is written into it": 0,
                     "as if a copy shared the counter of `a`": _through("a", "b", "c"),
                 },
             ),
@@ -109,7 +109,7 @@ VERSIONS = Exercise(
                 "`d`",
                 "the writes through `d`",
                 {
-                    "where `.data` begins, before the write through it": 0,
+                    "where `.data` starts, before anything is written through it": 0,
                     "all writes into this memory": _through("a", "b", "d"),
                     "what the old `a` counts, as `detach()` would": _through("a", "b"),
                 },
@@ -128,11 +128,11 @@ VERSIONS = Exercise(
 _SINE = "What does the derivative of the sine need, and is that what is edited?"
 _RESULT = "Does the node keep what went in, or what came out, and which is edited?"
 _NO_VALUE = "Does this derivative need a value at all?"
-_BEFORE = "Is the edit before the node keeps something, or after that?"
-_NO_GRAD = "What does `no_grad` keep off: the record, the count, or both?"
+_BEFORE = "Does the edit come before the node saves something, or after?"
+_NO_GRAD = "What does `no_grad` prevent: the recording, the counting, or both?"
 _BEGIN = "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {}"
 EDITS = Lines(
-    read="part 2, and where the triangles stand",
+    read="“Which edit does harm?”, and where the triangles stand",
     begins=tuple(map(_BEGIN.format, ("x * 3", "x + 1", "x.clone()", "x - 0.5"))),
     lines={
         "y = h.sin(); y.mul_(2)": _SINE,
@@ -164,7 +164,7 @@ except RuntimeError:
 BROKEN = Exercise(
     id="09.2",
     right="In these lines the edit painted over the very tensor that the node had photographed.",
-    asked="Each letter starts with a new `h`, and `x` requires grad. With which of them does"
+    asked="Each letter starts with a new `h`, and `x` requires grad. For which of them does"
     " `y.sum().backward()` fail? Give a list of letters.",
     **EDITS.first("abcdef"),
     hints=(
@@ -227,17 +227,17 @@ MASKED = Exercise(
         parts=("values", "`x` afterwards", "gradient"),
     ),
     right="The leaf kept its values, and its negative elements get no gradient.",
-    principle="an edit that is recorded changes the gradient with the values, and a leaf that"
-    " requires grad takes no such edit.",
+    principle="a recorded edit changes the gradient along with the values, and a leaf that"
+    " requires grad won't take one.",
     known={
         "Your function changed the values of `x`. `no_grad`, `detach()`, `.data` and NumPy get you"
-        " past the error. None of them makes a copy.": wrong_in(1),
+        " past the error, but none of them makes a copy.": wrong_in(1),
         "No gradient reaches `x` from what you return. Make the copy in a way that is recorded, and"
         " leave the flag of `x` up.": shows("none"),
         "The elements that became 0 aren't exactly the negative ones. Print what your function returns for"
         " some that are close to 0 and some that are far from it, on both sides.": _other_zeros,
         "The values are right but the gradient isn't, and nothing warned you. Was the line that made"
-        " elements 0 recorded? These should get no gradient, and the others all of it,"
+        " elements 0 recorded? They should get no gradient, and the others should get all of it,"
         " unchanged.": both(right_in(0), wrong_in(2)),
     },
     hints=(
@@ -312,7 +312,7 @@ CASE = Exercise(
         "You put the model into eval mode. That switches the dropout off, but the case wants to"
         " train. Only change `inplace`.": shows("eval()"),
         "The model of the case is right now, but another one isn't. Go through the layers of"
-        " whatever model comes, and look at each one with the one before it.": lambda seen, right: (
+        " whatever model you're given, and look at each one together with the one before it.": lambda seen, right: (
             raised(seen, "out of range", "IndexError") or seen[0] == right[0]
         ),
         "In one of the models `backward()` still fails. Which layer writes over a result that the"
@@ -332,7 +332,7 @@ from torch import nn
 def answer(model):
     for before, layer in zip(model, model[1:]):
         if isinstance(before, (nn.ReLU, nn.Tanh, nn.Sigmoid)) and hasattr(layer, "inplace"):
-~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every edit in place. But some of
+~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every in-place edit, and some of
 ~           # them do no harm and save memory. What did the layer before it save?
             layer.inplace = False
 """,
@@ -402,9 +402,9 @@ look at: x.grad
 EDIT = Exercise(
     id="09.9",
     right="That line edits a tensor that backward still needs. The other edits do no harm.",
-    asked="Of the edits in this program, one makes backward fail, or gives a wrong gradient. In which"
+    asked="One of the edits in this program makes backward fail or give a wrong gradient. In which"
     " line? Give its number.",
-    principle="for each edit, look for the node that saved this very tensor before it.",
+    principle="for each edit, look for a node that had saved that very tensor before.",
     hints=(
         "Which lines write into memory that is already there? Which nodes had saved that memory before?",
         "A sum saves nothing. A square saves what went in, a sigmoid and a tanh what came out.",
@@ -453,12 +453,13 @@ DATES = Exercise(
         "Your counter doesn't say how many writes there were. Each of them moves it up by one.": (
             _miscounts
         ),
+        "`h` has a `grad_fn`, so it's no leaf, and anyone may edit it. Refuse only where there is none.": at(
+            [1], [0], _LEAF
+        ),
+        "What your node keeps is a Value of its own, whose counter begins at 0 and never sees an edit. A"
+        " photograph is the value itself, and beside it the date.": at([1], [0], _AT.format(0, 1)),
         "`h` was edited *before* its photograph was taken, and that does no harm. The date is what the"
         " counter says at that moment.": at([1], [0], _AT.format(1, 0)),
-        "What your photograph holds isn't `h` itself but another Value, whose own counter stands at 0. Keep"
-        " the value that you're given.": at([1], [0], _AT.format(0, 1)),
-        "`h` is the result of an operation, so it may be edited. What refuses is a leaf, which has no"
-        " `grad_fn`.": at([1], [0], _LEAF),
         "You refuse this edit, as you should, but the two numbers in your message are wrong. First comes the"
         " version now, then the date on the photograph.": lambda seen, right: (
             _refuses(seen, right) and "is at version" in seen[3][0]
@@ -481,6 +482,9 @@ DATES = Exercise(
         ),
         "Under `no_grad()` a leaf may be edited: that's how an optimizer takes its step. Ask for `grad_mode`"
         " before you refuse.": at([6], [0], _LEAF),
+        "Under `no_grad()` a write isn't recorded, but it counts all the same: `value.edits[0] += 1`.": at(
+            [6], [1]
+        ),
         "Under `no_grad()` the sum has neither flag nor history, but `x` still asks for a gradient. Leave its"
         " flag alone.": at([6], [0]),
         "`d` is `x.detach()`, a constant to backward, so the gradient is 4. What `detach` returns is a second"
@@ -489,7 +493,9 @@ DATES = Exercise(
         " `value.data`, with `copy_`, instead of giving `value` a new tensor, and `detach` hands on the"
         " tensor itself.": at([8], [0]),
         "What `detach` returns shares the counter of the original, and `d` and `x` should say the same"
-        " version. Hand over the list `edits` itself.": at([8], [1]),
+        " version. Hand over the list `edits` itself, and count in that list: `value.edits[0] += 1`.": at(
+            [8], [1]
+        ),
         "`x.detach()` is a leaf, but it doesn't require grad, so it may be edited. Refuse only a leaf that"
         " does.": at([9], [0], _LEAF),
         "The edit went through `x.detach()`, and backward didn't notice. What `detach` returns has to share"
