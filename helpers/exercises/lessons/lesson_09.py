@@ -427,7 +427,9 @@ DATES = Exercise(
     " with the counter.",
     known={
         "Nothing was edited here. Does `unpack` still return Values, one for each photograph, now that"
-        " each comes with a date?": lambda seen, right: not same(seen[0], right[0]),
+        " each comes with a date? And does your node of lesson 05 ask `unpack`, or look into `saved` itself?": lambda seen, right: (
+            not same(seen[0], right[0])
+        ),
         "A write has to move the counter: `value.edits[0] += 1`.": at([1], [1], "x 0, h 0, z 0"),
         "`h` has a `grad_fn`, so it's no leaf, and anyone may edit it. Refuse only where there is none.": at(
             [1], [0], _LEAF

@@ -356,7 +356,7 @@ _BEGIN = """w = torch.tensor({}, requires_grad=True)
 sgd = torch.optim.SGD([w], lr={})
 def loss_of(): return {}"""
 ORDERS = Lines(
-    read="*One lap*, and the lab",
+    read="“One lap”, and the lab",
     begins=(
         _BEGIN.format(1.0, 0.25, "(w - 4) ** 2"),
         _BEGIN.format(2.0, 0.125, "(2 * w - 6) ** 2"),
