@@ -157,7 +157,7 @@ def reason(one: Card, other: Card, cards: list[Card], pairs: list, tensors: dict
         return several_steps(one, other, cards, ways)
     if paths(other.node, one.node, pairs):
         return f"the path leads from `{other.title}` to `{one.title}`, not the other way round."
-    return f"what `{other.title}` made is no input of this `{one.title}`."
+    return f"what `{other.title}` made isn't an input of this `{one.title}`."
 
 
 def several_steps(one: Card, other: Card, cards: list[Card], ways: list[list[int]]) -> str:

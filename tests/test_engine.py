@@ -162,6 +162,7 @@ MISTAKES = {
         (WALK, QUEUE, "With yours the order decides"),
         (WALK, FIRST_VISIT, "With yours the order decides"),
         ("            if child is not None:\n                waiting", "            if True:\n                waiting", "so step over it"),
+        ("unpack(self)", "self.saved", "the way back was recorded as well"),
         ("ready.pop()", "ready[0]\n        arrived[node] = grad", "it doesn't seem to end"),
     ],
     "06": [

@@ -116,7 +116,7 @@ def is_true(words, one, other, cards, edges):
         return any(through) and all(through) == ("only through" in words)
     if "not the other way round" in words:
         return bool(back)
-    if "is no input of" in words:
+    if "isn't an input of" in words:
         return not ways and not back and not lone
     if "is a leaf" in words:
         return one["kind"] == "leaf" and not any(edge[0] == one["id"] for edge in edges)

@@ -26,9 +26,9 @@ class Loop(World):
     )
     actions = (
         Action(FORWARD, "loss = (w - 4) ** 2", "computes the loss"),
-        Action(ZERO, "optimizer.zero_grad()", "makes ready for new gradients"),
-        Action(BACKWARD, "loss.backward()", "goes backward"),
-        Action(STEP, "optimizer.step()", "makes a step"),
+        Action(ZERO, "optimizer.zero_grad()", "gets ready for new gradients"),
+        Action(BACKWARD, "loss.backward()", "walks the graph backward"),
+        Action(STEP, "optimizer.step()", "takes a step"),
     )
     names = ("w", "w.grad", "loss")
     tools = ("optimizer",)

@@ -101,7 +101,7 @@ VERSIONS = Exercise(
                 "`c`",
                 "the writes through `c`",
                 {
-                    "where a copy begins, before the write into it": 0,
+                    "where a copy starts, before anything is written into it": 0,
                     "as if a copy shared the counter of `a`": _through("a", "b", "c"),
                 },
             ),
@@ -109,7 +109,7 @@ VERSIONS = Exercise(
                 "`d`",
                 "the writes through `d`",
                 {
-                    "where `.data` begins, before the write through it": 0,
+                    "where `.data` starts, before anything is written through it": 0,
                     "all writes into this memory": _through("a", "b", "d"),
                     "what the old `a` counts, as `detach()` would": _through("a", "b"),
                 },
@@ -128,8 +128,8 @@ VERSIONS = Exercise(
 _SINE = "What does the derivative of the sine need, and is that what is edited?"
 _RESULT = "Does the node keep what went in, or what came out, and which is edited?"
 _NO_VALUE = "Does this derivative need a value at all?"
-_BEFORE = "Is the edit before the node keeps something, or after that?"
-_NO_GRAD = "What does `no_grad` keep off: the record, the count, or both?"
+_BEFORE = "Does the edit come before the node saves something, or after?"
+_NO_GRAD = "What does `no_grad` prevent: the recording, the counting, or both?"
 _BEGIN = "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {}"
 EDITS = Lines(
     read="“Which edit does harm?”, and where the triangles stand",
@@ -164,7 +164,7 @@ except RuntimeError:
 BROKEN = Exercise(
     id="09.2",
     right="In these lines the edit painted over the very tensor that the node had photographed.",
-    asked="Each letter starts with a new `h`, and `x` requires grad. With which of them does"
+    asked="Each letter starts with a new `h`, and `x` requires grad. For which of them does"
     " `y.sum().backward()` fail? Give a list of letters.",
     **EDITS.first("abcdef"),
     hints=(
@@ -227,17 +227,17 @@ MASKED = Exercise(
         parts=("values", "`x` afterwards", "gradient"),
     ),
     right="The leaf kept its values, and its negative elements get no gradient.",
-    principle="an edit that is recorded changes the gradient with the values, and a leaf that"
-    " requires grad takes no such edit.",
+    principle="a recorded edit changes the gradient along with the values, and a leaf that"
+    " requires grad won't take one.",
     known={
         "Your function changed the values of `x`. `no_grad`, `detach()`, `.data` and NumPy get you"
-        " past the error. None of them makes a copy.": wrong_in(1),
+        " past the error, but none of them makes a copy.": wrong_in(1),
         "No gradient reaches `x` from what you return. Make the copy in a way that is recorded, and"
         " leave the flag of `x` up.": shows("none"),
         "The elements that became 0 aren't exactly the negative ones. Print what your function returns for"
         " some that are close to 0 and some that are far from it, on both sides.": _other_zeros,
         "The values are right but the gradient isn't, and nothing warned you. Was the line that made"
-        " elements 0 recorded? These should get no gradient, and the others all of it,"
+        " elements 0 recorded? They should get no gradient, and the others should get all of it,"
         " unchanged.": both(right_in(0), wrong_in(2)),
     },
     hints=(
@@ -312,7 +312,7 @@ CASE = Exercise(
         "You put the model into eval mode. That switches the dropout off, but the case wants to"
         " train. Only change `inplace`.": shows("eval()"),
         "The model of the case is right now, but another one isn't. Go through the layers of"
-        " whatever model comes, and look at each one with the one before it.": lambda seen, right: (
+        " whatever model you're given, and look at each one together with the one before it.": lambda seen, right: (
             raised(seen, "out of range", "IndexError") or seen[0] == right[0]
         ),
         "In one of the models `backward()` still fails. Which layer writes over a result that the"
@@ -332,7 +332,7 @@ from torch import nn
 def answer(model):
     for before, layer in zip(model, model[1:]):
         if isinstance(before, (nn.ReLU, nn.Tanh, nn.Sigmoid)) and hasattr(layer, "inplace"):
-~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every edit in place. But some of
+~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every in-place edit, and some of
 ~           # them do no harm and save memory. What did the layer before it save?
             layer.inplace = False
 """,
@@ -403,9 +403,9 @@ look at: x.grad
 EDIT = Exercise(
     id="09.9",
     right="That line edits a tensor that backward still needs. The other edits do no harm.",
-    asked="Of the edits in this program, one makes backward fail, or gives a wrong gradient. In which"
+    asked="One of the edits in this program makes backward fail or give a wrong gradient. In which"
     " line? Give its number.",
-    principle="for each edit, look for the node that saved this very tensor before it.",
+    principle="for each edit, look for a node that had saved that very tensor before.",
     hints=(
         "Which lines write into memory that is already there? Which nodes had saved that memory before?",
         "A sum saves nothing. A square saves what went in, a sigmoid and a tanh what came out.",
