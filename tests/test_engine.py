@@ -167,6 +167,7 @@ MISTAKES = {
     ],
     "06": [
         (ADDED, "leaf.grad = Value(grad.data.clone())", "Each call replaced"),
+        ("Value(grad.data.clone())", "grad.clone()", "A Value has no such method"),
         ("Value(grad.data.clone())", "grad", "You kept it as it came"),
         ("Value(grad.data.clone())", "Value(grad.data)", "You kept it as it came"),
         ("Value(grad.data.clone())", "grad.data.clone()", "has to be a `Value`"),
