@@ -132,7 +132,7 @@ _BEFORE = "Is the edit before the node keeps something, or after that?"
 _NO_GRAD = "What does `no_grad` keep off: the record, the count, or both?"
 _BEGIN = "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {}"
 EDITS = Lines(
-    read="part 2, and where the triangles stand",
+    read="“Which edit does harm?”, and where the triangles stand",
     begins=tuple(map(_BEGIN.format, ("x * 3", "x + 1", "x.clone()", "x - 0.5"))),
     lines={
         "y = h.sin(); y.mul_(2)": _SINE,
@@ -332,8 +332,12 @@ from torch import nn
 def answer(model):
     for before, layer in zip(model, model[1:]):
         if isinstance(before, (nn.ReLU, nn.Tanh, nn.Sigmoid)) and hasattr(layer, "inplace"):
-~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every edit in place. But some of
-~           # them do no harm and save memory. What did the layer before it save?
+~       if isinstance(before, (nn.Tanh, nn.Sigmoid)) and hasattr(layer, "inplace"):  # You look for a Tanh and a Sigmoid,
+~           # and both do save their results. One more kind of layer does so, too.
+~       if isinstance(before, nn.Tanh) and hasattr(layer, "inplace"):  # You only look at what comes after a Tanh.
+~           # Which other layers save their results?
+~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every edit in place, and some of
+~           # them did no harm and saved memory. What did the layer before each of them save?
             layer.inplace = False
 """,
     cases=_other_models,

@@ -64,7 +64,7 @@ VERSION = Exercise(
         data=_data(3, 4),
         places=(
             Place(
-                "increase",
+                "`answer`",
                 "the writes of the loop into this one tensor",
                 {
                     "the counter itself, which stood at 1 before the loop": "writes + 1",
@@ -134,6 +134,9 @@ def answer(generator, critic, z):
     of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
     of_generator = torch.optim.SGD(generator.parameters(), lr=0.1)
     score = critic(generator(z)).mean()
+~   (-critic(generator(z)).mean()).backward(); of_generator.step(); of_critic.zero_grad()
+~   critic(generator(z).detach()).mean().backward(); of_critic.step(); return  # Your generator steps first. It should
+~       # wait, and then play against the critic that has just learnt.
     score.backward()
 ~   (-score).backward()  # The critic's step raises the score. It should lower it: `step()` goes against
 ~       # the gradient of what you call `backward()` on.
@@ -160,6 +163,8 @@ def answer(generator, critic, z):
 ~       # `backward()`: it wrote into a weight that this graph had saved. `retain_graph=True` keeps the
 ~       # tensor, but not the numbers in it.
     (-score).backward()
+~   of_critic.zero_grad(); (-score).backward(); of_generator.step(); of_critic.step(); return  # The critic takes a second
+~       # step. It should take just one, before the generator's.
 ~   score.backward()  # The generator's step lowers the score. It should raise it: `step()` goes against
 ~       # the gradient of what you call `backward()` on.
     of_generator.step()
@@ -251,6 +256,17 @@ def _has_another_form(case: tuple) -> bool:
     return rows == [ROUNDS, ROUNDS] or any(isinstance(row, str) for row in log)
 
 
+def _edited(seen: tuple, right: tuple) -> bool:
+    """Tell whether the first loss is right, but its gradient goes in a different direction."""
+    for case, wanted in zip(seen, right, strict=True):
+        if not same(case[_LOG][0][0], wanted[_LOG][0][0]):
+            return False
+        (came,), (should,) = case[_GRADS][0], wanted[_GRADS][0]
+        if abs(came[0] * should[1] - came[1] * should[0]) < 1e-3 * abs(came[0] * should[1]):
+            return False
+    return True
+
+
 def _same_again(seen: tuple, right: tuple) -> bool:
     """Tell whether each backward of a loop that keeps its graph brought the first gradient."""
     for case in seen:
@@ -280,6 +296,9 @@ LOOP = Exercise(
     ),
     right="A new graph each lap, fresh gradients, a smaller weight, and no graph left over. The loop is yours.",
     known={
+        "There's no error, but the gradient is wrong in the very first lap: what the loss had saved was changed"
+        " before `backward()`, in a way no counter sees. That silences the check, but the edit is still"
+        " there.": _edited,
         "There's no error, but each lap has the gradient of the first, although the weights have moved."
         " Calling `backward()` again doesn't compute a new prediction. Which line does, and does it run in"
         " every lap?": _same_again,
@@ -303,17 +322,17 @@ def answer(model, x, y):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     log = []
     for _ in range(4):
+~   for _ in range(5):  # Your loop takes five steps, and it should take four.
         pred = model(x)  # each lap needs a forward of its own
 ~       pred = pred if log else model(x)  # You call `backward()` twice on one graph, or on a part of
 ~           # it, and the first call freed what it had saved. Which line makes each part, and does it run
 ~           # in every lap?
         loss = torch.nn.functional.mse_loss(pred, y)
+~       pred = 100 * pred; loss = torch.nn.functional.mse_loss(pred, y); pred = pred / 100  # Your loss compares the
+~           # percentages with `y`. Percent is only for the log.
         percent = (pred * 100).mean()
 ~       pred *= 100; percent = pred.mean()  # Something wrote into a tensor that a node had saved, before
 ~           # `backward()` got to it. On a tensor, `*=` makes nothing new: it edits in place, like `mul_`.
-~       pred.data *= 100; percent = pred.mean()  # There's no error, but the gradient is wrong in the very first
-~           # lap. You changed what the loss had saved, in a way no counter sees. You silenced the check, but the
-~           # edit is still there.
         optimizer.zero_grad()
 ~       pass  # The first lap is right. From the second on, each step uses a sum. What does `backward()` do if
 ~           # there's already a `.grad`?
@@ -324,6 +343,8 @@ def answer(model, x, y):
 ~           # tensors, though none of these graphs is needed again: `retain_graph` is for a second
 ~           # `backward()`. What would it cost a large model?
         optimizer.step()
+~       model.weight.data.mul_(0.9); optimizer.step(); log.append([loss.item(), percent.item()]); continue  # You made the
+~           # weight smaller before the step. That should come after it.
         with torch.no_grad():
             model.weight.mul_(0.9)  # the weight is made smaller after each step
 ~           with torch.enable_grad(): model.weight.mul_(0.9)  # A line writes into a leaf while recording is on.
@@ -588,6 +609,7 @@ def answer(model, step, validate, patience, max_rounds):
 ~           # for what you want: a smaller loss.
             best = loss  # each loss is compared with the best one so far
             waited = 0
+~           waited -= 1  # Your patience never starts over. Only the rounds since the best one count.
 ~           pass  # Your patience never starts over. Only the rounds since the best one count.
             kept = copy.deepcopy(model.state_dict())
 ~           kept = model.state_dict()  # At the end the model has the numbers of its last round. Either you never
