@@ -61,13 +61,18 @@ def plot_bytes(forward: Callable[[], torch.Tensor], leaf: torch.Tensor) -> Plot:
 
     Empties the `.grad` of `leaf` before each run, so that both begin alike.
     """
+    from matplotlib.ticker import MaxNLocator
+
     figure, (axes,) = _figure(1, size=(6, 2.8))
     for keep in (False, True):
         leaf.grad = None
         _, back = bytes_in_use(forward, retain_graph=keep)
         axes.plot(back, label=f"retain_graph={keep}")
-    axes.set(xlabel="allocations and frees during backward", ylabel="bytes in use")
-    axes.legend()
+    axes.set(xlabel="allocations and frees during backward", ylabel="bytes in use", ylim=(0, None))
+    axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 4, 8, 10]))
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.grid(axis="y", alpha=0.4)
+    axes.legend(loc="lower left")
     return plot(figure)
 
 

@@ -157,7 +157,7 @@ def reason(one: Card, other: Card, cards: list[Card], pairs: list, tensors: dict
         return several_steps(one, other, cards, ways)
     if paths(other.node, one.node, pairs):
         return f"the path leads from `{other.title}` to `{one.title}`, not the other way round."
-    return f"what `{other.title}` made is no input of this `{one.title}`."
+    return f"what `{other.title}` made isn't an input of this `{one.title}`."
 
 
 def several_steps(one: Card, other: Card, cards: list[Card], ways: list[list[int]]) -> str:
@@ -186,7 +186,9 @@ def shares(card: Card, tensors: dict) -> str:
     """Say with which other tensor a leaf shares memory, "" where with none."""
     mine = tensors.get(card.name)
     for name, tensor in tensors.items():
-        if mine is not None and name != card.name and tensor.data_ptr() == mine.data_ptr():
+        if mine is None or tensor is mine:
+            continue
+        if tensor.data_ptr() == mine.data_ptr():
             return f" It shows the memory of `{name}`, but has no history."
     return ""
 

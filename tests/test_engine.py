@@ -155,6 +155,7 @@ MISTAKES = {
         (WALK, QUEUE, "With yours the order decides"),
         (WALK, FIRST_VISIT, "With yours the order decides"),
         ("            if child is not None:\n                waiting", "            if True:\n                waiting", "so step over it"),
+        ("unpack(self)", "self.saved", "the way back was recorded as well"),
         ("ready.pop()", "ready[0]\n        arrived[node] = grad", "it doesn't seem to end"),
     ],
     "06": [
@@ -181,6 +182,7 @@ MISTAKES = {
         ("RuntimeError(TWICE)", 'RuntimeError("twice")', "but not in PyTorch's words"),
         (RAN, "    if hasattr(node, 'ran'):\n        raise RuntimeError(TWICE)\n    node.ran = True\n" + RAN, "A sum refuses"),
         ("run = partial(evaluate, retain_graph=retain_graph)", "run = evaluate", "the photographs should stay"),
+        ("partial(evaluate, retain_graph=retain_graph)", "evaluate(retain_graph=retain_graph)", "before there is a node"),
     ],
     "08": [
         ("    global grad_mode\n", "", "Begin with `global grad_mode`"),
@@ -210,7 +212,12 @@ MISTAKES = {
         ("True, result.grad_fn", "True, value.grad_fn", "Hand it the `grad_fn` of the sum"),
         ("    if result.requires_grad:\n        value", "    value", "and should keep it"),
         ("value.requires_grad, value.grad_fn = True,", "value.grad_fn =", "Now it requires grad"),
+        (" and value.grad_fn is None", "", "so it's no leaf"),
+        ("(value, value._version)", "(Value(value.data), value._version)", "a Value of its own"),
+        ("    value.edits[0] += 1\n    if result.requires_grad:\n", "    if result.requires_grad:\n        value.edits[0] += 1\n", "it counts all the same"),
+        ("value.edits[0] += 1", "value.edits = [value.edits[0] + 1]", "count in that list"),
         ("    return value\n", "", "returns the value that it has edited"),
+        ("    if node.saved is None:\n        raise RuntimeError(TWICE)\n", "", "gone after a backward"),
         ("    if node.saved is None:\n        raise RuntimeError(TWICE)\n", "    node.saved = node.saved or []\n", "gone after a backward"),
     ],
 }  # fmt: skip

@@ -116,7 +116,7 @@ def is_true(words, one, other, cards, edges):
         return any(through) and all(through) == ("only through" in words)
     if "not the other way round" in words:
         return bool(back)
-    if "is no input of" in words:
+    if "isn't an input of" in words:
         return not ways and not back and not lone
     if "is a leaf" in words:
         return one["kind"] == "leaf" and not any(edge[0] == one["id"] for edge in edges)
@@ -140,6 +140,15 @@ def test_a_graph_that_changed_is_not_the_one_that_was_drawn():
     x = torch.tensor([1.0], requires_grad=True)
     made = drawing(snapshot((x**2).sum()), {"x": x})
     assert not same_graph(snapshot((x**2).exp().sum()), made["shown"], made["told"])
+
+
+def test_no_card_says_that_a_leaf_has_a_second_name():
+    x = torch.tensor(2.0, requires_grad=True)
+    same = x
+    graph = snapshot(x * same)
+    made = drawing(graph, {"x": x, "same": same})
+    assert [card["title"] for card in made["shown"]["cards"]] == ["Mul", "x"]
+    assert same_graph(graph, made["shown"], made["told"])
 
 
 def test_the_live_graph_is_told_apart_from_the_stored_one(monkeypatch):

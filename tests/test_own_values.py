@@ -1,7 +1,6 @@
 """`show`, `record` and `step_through` on values of an engine that a student wrote."""
 
 import random
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -11,7 +10,7 @@ from autograd_graphs import record, show, step_through
 from autograd_graphs.picture import Picture
 from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.player import Player
-from helpers.engine.putting_together import run_in, text
+from helpers.engine.putting_together import STAGES, run_in, text
 
 RECURSION = """
 def run_backward(root, grad, evaluate):
@@ -34,16 +33,11 @@ NOT_FREED = "def evaluate(node, grad, retain_graph=False):\n    return node.back
 
 
 def engine(changes=""):
-    """Return a module with the engine after lesson 09, in which a text replaces definitions."""
+    """Return a module with the whole engine, in which a text replaces definitions."""
     module = ModuleType("my_engine")
-    later = Path(__file__).with_name("own_engine.py").read_text("utf-8")
-    for stage, code in (
-        ("04", text("04")),
-        ("05", text("05")),
-        ("later", later),
-        ("changes", changes),
-    ):
-        run_in(vars(module), stage, code)
+    for stage in STAGES:
+        run_in(vars(module), stage, text(stage))
+    run_in(vars(module), "changes", changes)
     return module
 
 

@@ -92,6 +92,7 @@ def test_a_round_without_a_rule_ends_with_its_answer(slides):
         ("**A frozen layer isn't recorded**: neither of both.", "A frozen layer isn't recorded."),
         ("**Nothing** comes back, and that is all.", ""),
         ("And then: **it never moves at all.**", "It never moves at all."),
+        ("**A name** comes first. **It never moves at all.**", "It never moves at all."),
     ],
 )
 def test_the_rule_of_a_reason_is_its_bold_sentence_wherever_it_stands(said, rule):

@@ -98,6 +98,8 @@ def test_the_versions_that_lesson_09_draws_are_those_that_torch_counts():
 
 def test_who_promises_a_gpus_output_stands_in_the_foot():
     path = next(path for path in NOTEBOOKS if path.stem.startswith("10"))
-    (result,) = [s.result for s in slides(path) if getattr(s, "result", None) and s.result.source]
-    assert result.source.startswith(("promised by", "recorded on"))
-    assert result.source not in result.html
+    results = [s.result for s in slides(path) if getattr(s, "result", None) and s.result.source]
+    assert len(results) > 3
+    for result in results:
+        assert result.source.startswith("recorded on")
+        assert result.source not in result.html

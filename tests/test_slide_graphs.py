@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from programs import programs
 
 from autograd_graphs import show
+from autograd_graphs.drawing.diagram import for_slide
 from autograd_graphs.stored import GRAPH, graph_from, written
 from course.publishing.slide_graphs import READABLE, best, slide_graph, times
 
@@ -64,3 +65,19 @@ def test_a_small_graph_lies_on_its_side_with_words_that_can_be_read():
     assert drawn.width > drawn.height
     assert times(drawn) >= READABLE
     assert json.loads(written(show(two_leaves()).folded))["roots"]
+
+
+def test_each_wire_ends_at_a_card_where_leaves_have_names_of_different_length():
+    linear = torch.nn.Linear(4, 1)
+    graph = show(
+        (linear(torch.ones(3, 4)) ** 2).mean(), names={"w": linear.weight, "the.bias": linear.bias}
+    ).folded
+    marks = for_slide(graph, is_lying=False, is_short=True).marks
+    boxes = [mark.at for mark in marks if mark.part == "body"]
+    ends = [mark.at[-2:] for mark in marks if mark.role == "edge"]
+    assert len(ends) == len(graph.edges)
+    for x, y in ends:
+        assert any(
+            left <= x <= left + wide and top <= y <= top + high
+            for left, top, wide, high, _ in boxes
+        )

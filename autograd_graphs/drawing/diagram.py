@@ -181,7 +181,7 @@ def for_slide(graph: Graph, is_lying: bool, is_short: bool = False) -> Drawing:
         laid = laid_on_side(cards, words, is_short)
     room = frames.Rect.around([laid.room, *rects(laid.cards.cards, laid.placed)])
     pen = Pen(round(SLIM - room.left), round(SLIM - room.top))
-    draw_graph(pen, cards, laid.placed, words)
+    draw_graph(pen, laid.cards, laid.placed, words)
     wide, high = round(room.right - room.left), round(room.bottom - room.top)
     return Drawing(wide + 2 * SLIM, high + 2 * SLIM, tuple(pen.marks), tree(graph), alt_text(graph))
 

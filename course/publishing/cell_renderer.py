@@ -39,7 +39,7 @@ RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
 ALT = re.compile(r'<img[^>]* alt="([^"]*)"')
 HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
 ARROW = re.compile(r"^-+> (\d+) ", re.MULTILINE)
-FOLDED_AT = 100  # columns, as `autograd_graphs.text.fold` folds what `attempt` prints
+FOLDED_AT = 90  # columns, as `attempt` folds what it prints; recordings of a GPU were folded at 100
 
 
 class CellRenderer:

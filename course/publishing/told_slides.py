@@ -49,12 +49,15 @@ def run_slide(
     result = result_of(cell, renderer)
     usual = "What will be drawn?" if result.kind == "picture" else ask
     goes_on = "<p>Goes on from the question before. Let them say what comes.</p>"
+    own = cell.metadata.course.get("slide", {})
+    takeaway = renderer.line(own.get("takeaway", ""))
     return Round(
         title=title,
         cell=cell.id,
-        notes=(goes_on + spoken, spoken),
+        notes=(goes_on + spoken, spoken, *([spoken] if takeaway else [])),
         seconds=durations.of_code(cell),
-        lead=lead or renderer.line(cell.metadata.course.get("slide", {}).get("lead", "")),
+        lead=lead or renderer.line(own.get("lead", "")),
+        takeaway=takeaway,
         ask=renderer.line(cell.metadata.course.get("ask", usual)),
         code=renderer.code(cell.source, result.failed),
         run=cell.id,

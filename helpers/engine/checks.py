@@ -22,7 +22,12 @@ X, Y, W = (
 )
 
 GRAPH = ("z.data", "z.requires_grad", "the graph", "the shape in the node", "the photographs")
-GRADIENTS = ("gradients", "the most times that a node ran", "nodes that never ran")
+GRADIENTS = (
+    "gradients",
+    "the most times that a node ran",
+    "nodes that never ran",
+    "gradients that require grad",
+)
 TALLIES = ("gradients", "what `g` holds")
 EDITED = ("gradients, or the error", "versions")
 FREED = ("gradients, or the error", "photographs are left in z")

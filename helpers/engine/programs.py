@@ -77,6 +77,7 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
         [grad if grad is None else _numbers(grad) for grad in _grads(names)],
         max(calls.values(), default=0),
         len([node for node in _nodes(names["z"].grad_fn) if node not in calls]),
+        len([grad for grad in _grads(names) if getattr(grad, "requires_grad", False)]),
     ]
 
 

@@ -21,7 +21,7 @@ class Sums(World):
         Action(
             "other", "(x * x).sum().backward()", "sends back the gradient of the sum of squares"
         ),
-        Action("zero", "x.grad.zero_()", "writes zeros into the tensor there"),
+        Action("zero", "x.grad.zero_()", "writes zeros into the tensor that's there"),
         Action("none", "x.grad = None", "lets go of the tensor"),
         Action("keep", "g = x.grad", "gives the tensor in x.grad a second name"),
     )
@@ -55,7 +55,7 @@ class Sums(World):
             return words
         if other is grad:
             return f"{words} g is the same tensor."
-        return f"{words} g is another tensor: {shown(other)}."
+        return f"{words} g is a different tensor: {shown(other)}."
 
 
 def shown(grad: torch.Tensor) -> str:

@@ -33,7 +33,7 @@ class Life(World):
             "empties x.grad and builds a new graph",
         ),
         Action("backward", "loss.backward()", "goes backward"),
-        Action("retained", "loss.backward(retain_graph=True)", "goes backward in another way"),
+        Action("retained", "loss.backward(retain_graph=True)", "goes backward with a flag"),
         Action("del_h", "del h", "takes the name h away"),
         Action("del_loss", "del loss", "takes the name loss away"),
     )
@@ -93,10 +93,10 @@ class Life(World):
         if "loss" not in self.bound:
             return "Without loss, only the node that h leads to is alive."
         if not held:
-            return f"All {nodes} nodes are alive, and their {freed} saved tensors are freed."
+            return f"All {nodes} nodes are alive, but their {freed} saved tensors are freed."
         lost = ""
         if "h" not in self.bound:
-            lost = f" h has no name, but {self.alone(storages)} bytes of it are kept."
+            lost = f" h has lost its name, but its {self.alone(storages)} bytes are kept."
         return f"They hold {held} saved tensors, {sum(storages.values())} bytes.{lost}"
 
 

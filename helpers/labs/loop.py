@@ -18,7 +18,7 @@ FORWARD, ZERO, BACKWARD, STEP = "forward", "zero_grad", "backward", "step"
 
 
 class Loop(World):
-    """A weight of 1 that a loss pulls to 4, and an optimizer that goes a quarter of the gradient."""
+    """A weight of 1 that a loss pulls to 4, and an optimizer that subtracts a quarter of the gradient."""
 
     setup = (
         "w = torch.tensor(1., requires_grad=True)",
@@ -26,9 +26,9 @@ class Loop(World):
     )
     actions = (
         Action(FORWARD, "loss = (w - 4) ** 2", "computes the loss"),
-        Action(ZERO, "optimizer.zero_grad()", "makes ready for new gradients"),
-        Action(BACKWARD, "loss.backward()", "goes backward"),
-        Action(STEP, "optimizer.step()", "makes a step"),
+        Action(ZERO, "optimizer.zero_grad()", "gets ready for new gradients"),
+        Action(BACKWARD, "loss.backward()", "walks the graph backward"),
+        Action(STEP, "optimizer.step()", "takes a step"),
     )
     names = ("w", "w.grad", "loss")
     tools = ("optimizer",)
@@ -65,7 +65,7 @@ class Loop(World):
         if "loss" not in self.bound:
             return f"{words}. There is no loss yet."
         at = short_numbers(self.loss.tolist())
-        return f"{words}. The loss was {at}; what its graph saved is {self.kept()}."
+        return f"{words}. The loss was {at}, and its saved tensor is {self.kept()}."
 
 
 # px: the size of the picture, of a line's card and of a place, and where the middle of each is

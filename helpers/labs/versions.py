@@ -83,10 +83,10 @@ class Edits(World):
         cell, changed = self.saved(), not torch.equal(self.x, self._then)
         if self.is_wrong():
             now, right = short_numbers(self.x.grad.tolist()), short_numbers(self.right().tolist())
-            return f"It holds {now} instead of {right}, and no error says so."
+            return f"It holds {now} instead of {right}, and no error tells you."
         if self.x.grad is not None:
             which = "no longer" if changed else "still"
-            return f"x {which} holds the numbers from which y was made."
+            return f"x {which} holds the numbers y was computed from."
         said = f"y saved x at version {cell.version}, and x is at version {self.x._version}."
         if changed:
             said += " The numbers in x have changed."

@@ -2,6 +2,8 @@
 
 from autograd_graphs.text import fold, in_one_line
 
+COLUMNS = 90  # as many as fit beside JupyterLab's file browser in a window of 1280 px
+
 
 class attempt:
     """Run a block; print what it raised, kind and first sentence, or "(no error)".
@@ -19,5 +21,5 @@ class attempt:
             return False
         if not issubclass(kind, Exception):
             return False
-        print(fold(in_one_line(error)))
+        print(fold(in_one_line(error), COLUMNS))
         return True

@@ -25,7 +25,8 @@ class Card:
 def same_graph(graph: Graph, shown: dict, told: dict) -> bool:
     """Tell whether a live graph is the one that the cards were made from: its nodes, and its edges."""
     titles = {card["id"]: (card["title"], card["name"]) for card in shown["cards"]}
-    looks = [(card_of(node, i).title, node.name) for i, node in enumerate(graph.nodes)]
+    cards = [card_of(node, i) for i, node in enumerate(graph.nodes)]
+    looks = [(card.title, card.name) for card in cards]
     stored, live = Counter(), Counter()
     for source, target in told["edges"].split():
         stored[titles[source], titles[target]] += 1
@@ -37,7 +38,8 @@ def same_graph(graph: Graph, shown: dict, told: dict) -> bool:
 
 def card_of(node: Node, number: int) -> Card:
     if node.is_leaf:
-        return Card(node.name or NO_NAME, "requires grad", node.name, "leaf", number)
+        name = node.name.partition(", ")[0]  # that it has a second one may be the answer
+        return Card(name or NO_NAME, "requires grad", name, "leaf", number)
     title, rest = split(node.operation)
     if node.name:
         rest = f"makes {node.name}"

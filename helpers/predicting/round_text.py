@@ -25,7 +25,8 @@ NUMBERED = re.compile(r"^(\d+)\. +(.*(?:\n {2,}\S.*)*)$", re.M)
 FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
 TABLE = re.compile(r"(?:^\|.*\n?)+", re.M)
 FOLD = re.compile(r"<details><summary>([^<]*)</summary>\n(.*)\n</details>\s*", re.S)
-TAKEAWAY = re.compile(r"\s*\*\*((?:`[^`]*`|[^`])+?[.!?])\*\*", re.S)  # stars in code end nothing
+# Stars in code end nothing; other bold words end what began before them.
+TAKEAWAY = re.compile(r"\s*\*\*((?:`[^`]*`|(?!\*\*)[^`])+?[.!?])\*\*", re.S)
 RULE = re.compile(r"\*\*((?:`[^`]*`|[^`*])+)\*\*")  # within a paragraph
 WORDS = 4  # in bold, that make a rule of them
 NUMBER = r"[-−+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?"

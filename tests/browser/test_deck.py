@@ -165,7 +165,7 @@ def test_options_beside_code_are_seen_under_the_picture_too_and_stand_beside_it_
         page = opened(watch, deck_of(next(one for one in LESSONS if one.name.startswith("09"))))
         slide = page.locator("section.present")
         number = page.evaluate(
-            "Reveal.getSlides().findIndex((one) => one.querySelector('h2')?.textContent.startsWith('2 ·'))"
+            "Reveal.getSlides().findIndex((one) => one.querySelector('h2')?.textContent.startsWith('Which edit does harm'))"
         )
         page.evaluate("(number) => Reveal.slide(number, 0, -1)", number)
         beside = slide.locator(".votes").bounding_box()

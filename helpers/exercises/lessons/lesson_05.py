@@ -472,10 +472,10 @@ BACKWARD = Exercise(
         "A node returned its slope and forgot what had reached it. What arrives says how much `z` cares"
         " about this product, so it has to be multiplied in. That's the v in vjp.": at([1, 2], [0]),
         "`x` is both factors, so a 3 arrives for each of them. The second replaced the first. What arrives"
-        " at a node has to be added up.": lambda seen, right: same(seen[3], ((3.0,), 1, 0)),
+        " at a node has to be added up.": lambda seen, right: same(seen[3], ((3.0,), 1, 0, 0)),
         "You ran the AccumulateGrad of `x` twice, once for each path that leads to it, and the second run"
         " replaced what the first had written. Let a node wait until everything has arrived. Then it runs"
-        " once, with the sum.": lambda seen, right: same(seen[3], ((3.0,), 2, 0)),
+        " once, with the sum.": lambda seen, right: same(seen[3], ((3.0,), 2, 0, 0)),
         "The gradients are right, but you go along each path, so a node runs as often as paths lead to it."
         " With h = h + h, forty times over, that's a million million paths through 41 nodes. Let a node"
         " wait until everything has arrived. Then it runs once.": at([3], [1]),
@@ -485,6 +485,9 @@ BACKWARD = Exercise(
         "The first backward is right, but a second one on the same graph isn't: something of the first is"
         " still there. Begin each walk with new dicts and lists, and leave nothing behind on the"
         " nodes.": at([9], [0]),
+        "The numbers are right, but your gradients require grad, so the way back was recorded as well."
+        " `self.saved` holds the values with all their history. `unpack(self)` gives you the same numbers"
+        " without it.": at(range(10), [3]),
         "Where an input needs no gradient, `next_functions` holds `(None, 0)`. Nothing is there to"
         " run, so step over it.": fails_first("'NoneType' object"),
         "A node's `backward` returns a tuple, with one gradient for each input.": fails_first(

@@ -51,8 +51,8 @@ def _other_calls(random: Random) -> Data:
 
 CALLS = Exercise(
     id="06.1",
-    right="Two paths and two calls were added the same way, and after `zero_()` the adding began anew.",
-    principle="`backward()` adds to what `.grad` holds, and `zero_()` writes zeros over it.",
+    right="Two paths and two calls were added the same way, and after `zero_()` the adding started over.",
+    principle="`backward()` adds to what `.grad` holds, and `zero_()` overwrites it with zeros.",
     quantities=Quantities(
         program=_CALLS.format_map,
         data={"x": 2.0, "a": "3 * x", "b": "5 * x", "c": "10 * x", "d": "x**2", "e": "2 * x"},
@@ -90,20 +90,20 @@ CALLS = Exercise(
             ),
         ),
         own={
-            "You let each call write over the one before. `backward()` adds to what `.grad`"
+            "You let each call overwrite the one before, but `backward()` adds to what `.grad`"
             " holds.": (lambda d, seen: same(seen, (slope(d["c"], d, "x"), slope(d["e"], d, "x")))),
             "Your `p` is 0. It was read before `zero_()` ran, and `item()` gave a plain number,"
             " which no later line changes.": lambda _, seen: seen[0] == 0,
-            "0 is in `x.grad` right after `zero_()`. Two more calls come before `q` is read, and"
+            "`x.grad` is 0 right after `zero_()`, but two more calls come before `q` is read, and"
             " each adds its gradient.": lambda _, seen: seen[1] == 0,
-            "`zero_()` does not take the tensor in `.grad` away. It writes zeros to it, and then"
+            "`zero_()` doesn't take the tensor in `.grad` away. It writes zeros into it, and then"
             " two more calls add theirs.": lambda _, seen: seen[1] is None,
         },
     ),
     asked="What are `p` and `q`? Give a list of two numbers.",
     hints=(
         "Write down what each of the four `backward()` calls sends to `x`; the first call has two paths.",
-        "`p` is the sum of what calls 1 and 2 sent; `q` is that of calls 3 and 4 alone.",
+        "`p` is the sum of what calls 1 and 2 sent. `q` is the sum of what calls 3 and 4 sent, and nothing from before.",
     ),
 )
 
@@ -120,7 +120,7 @@ k = x.grad
 answer = [g, h, k]
 """
 _ALL_THREE = "what all three calls send; between the second and the third `.grad` was emptied"
-_THIRD = "what the third call sends, into a tensor that did not exist before"
+_THIRD = "what the third call sends, into a tensor that didn't exist before"
 _TWO = "what the first two calls send"
 
 
@@ -137,10 +137,10 @@ def _other_factors(random: Random) -> Data:
 
 HOLDERS = Exercise(
     id="06.2",
-    right="Backward or the last line went on writing to the tensors that `g` and `k` name, and `h` is a copy.",
+    right="Later lines went on writing into the tensors that `g` and `k` name, but `h` is a copy.",
     asked="What do `g`, `h` and `k` hold at the end? Give a list of three numbers.",
-    principle="a name stands for a tensor, so a write to that tensor shows under each of its names,"
-    " and under no copy's.",
+    principle="a name stands for a tensor, so what you write into that tensor shows under each of its"
+    " names, but not in a copy.",
     quantities=Quantities(
         program=_HOLDERS.format_map,
         data={"a": 3, "b": 3, "c": 5, "copy": _COPIES[0], "drop": _DROPS[0], "empty": _EMPTIES[0]},
@@ -148,10 +148,10 @@ HOLDERS = Exercise(
         places=(
             Place(
                 "`g`",
-                "what the calls before `{drop}` write to the tensor that `g` names",
+                "what the calls before `{drop}` write into the tensor that `g` names",
                 {
                     "what was there when `g` got its name": "a",
-                    "what the last line writes, but it writes to another tensor": 0,
+                    "what the last line writes, but it writes into a different tensor": 0,
                     _THIRD: "c",
                     _ALL_THREE: "a + b + c",
                     "what the first and the third call send": "a + c",
@@ -163,7 +163,7 @@ HOLDERS = Exercise(
                 {
                     "no tensor, but `{copy}` made one": None,
                     _TWO: "a + b",
-                    "what the last line writes, but it writes to another tensor": 0,
+                    "what the last line writes, but it writes into a different tensor": 0,
                     _THIRD: "c",
                     _ALL_THREE: "a + b + c",
                 },
@@ -180,21 +180,21 @@ HOLDERS = Exercise(
             ),
         ),
         own={
-            "You noted three numbers at three moments. `g` and `k` are names of tensors, and what"
-            " is written to such a tensor later shows under its name.": lambda d, seen: same(
+            "You noted down three numbers at three moments. But `g` and `k` are names of tensors, so"
+            " what's written into one of them later shows under its name.": lambda d, seen: same(
                 seen, (d["a"], d["a"], d["c"])
             ),
             "The line before the third call only takes the name away: what `g` holds is still"
             " there.": (lambda _, seen: seen[0] is None),
-            "The last line takes no tensor away. It writes a zero into the one that `k` names.": (
+            "The last line doesn't take a tensor away. It writes a zero into the one that `k` names.": (
                 lambda _, seen: seen[2] is None
             ),
         },
     ),
     hints=(
-        "Draw a box for each tensor that ever was in `x.grad`, and one for the clone. Which name leads to which box?",
+        "Draw a box for each tensor that was ever in `x.grad`, and one for the clone. Which name leads to which box?",
         "The second `backward()` adds in place. The line after it lets go of a box, and the last"
-        " line empties the box that is there.",
+        " line empties the box that's there.",
     ),
 )
 
@@ -262,12 +262,12 @@ CASE = Exercise(
     " chunk counts when you scale its loss.",
     known={
         "You changed the weights themselves. Only their gradients are asked for, and the optimizer"
-        " makes the step later.": shows("changed"),
+        " takes the step later.": shows("changed"),
         "No call of `backward()` reached the weight. Call it on a loss of the model, once for each"
         " chunk.": each_has(1, 0),
-        "The gradients are right, but you ran backward once for all chunks together. Then the graph"
-        " keeps its photographs of all of them until that call. With one call for each chunk it"
-        " keeps only a chunk's.": both(each_has(1, 1), right_in(0)),
+        "The gradients are right, but you ran backward once for all chunks together. That way, the"
+        " photographs of all the chunks are kept until that call. With one call for each chunk, you"
+        " never hold more than one chunk's.": both(each_has(1, 1), right_in(0)),
         "`zero_()` needs a tensor to write to, and in one of the cases `.grad` is still None. Use"
         " `model.zero_grad()`, which works either"
         " way.": fails("'NoneType' object has no attribute 'zero_'"),
@@ -277,7 +277,7 @@ CASE = Exercise(
         '`cross_entropy(..., reduction="sum")` gives you the sum over the targets that count, whatever'
         " their number.",
         "Call `model.zero_grad()`, count the targets that aren't −100 in all the chunks, and for each chunk"
-        " go back from its sum divided by that count.",
+        " call `backward()` on its sum, divided by that count.",
     ),
     reference="""
 def answer(model, chunks):
@@ -309,7 +309,7 @@ def answer(model, chunks):
 )
 
 _EMPTY = "Does this line leave a tensor in `w.grad`, or nothing?"
-_REFILLED = "Something comes after the emptying: does that write into `w.grad`?"
+_REFILLED = "Something runs after `w.grad` has been emptied: does it write into `w.grad`?"
 _ELSEWHERE = "Where do the gradients of this call go?"
 _SGD = "sgd = torch.optim.SGD([w], lr=0.1, weight_decay={})\n({}).backward()"
 _BEGIN = f"w = torch.ones(1, requires_grad=True)\n{_SGD}"
@@ -353,8 +353,8 @@ STAYS = Exercise(
     asked="*One* of the lines runs, and then `sgd.step()`. After which of them has `w` not moved?"
     " Give a list of letters.",
     hints=(
-        "For each line ask what is in `w.grad` when the step comes: a tensor, or None?",
-        "SGD adds the decay to any gradient that is there, and to a zero as well.",
+        "For each line, ask what's in `w.grad` when the step comes: a tensor, or None?",
+        "SGD adds the decay to any gradient that's there, even to a zero.",
     ),
     **LEFT.first("abcdef"),
 )
@@ -413,7 +413,7 @@ look at: sum(log).item()
 
 LINE = Exercise(
     id="06.7",
-    right="With that line mended, both numbers are the same.",
+    right="With that line fixed, both numbers are the same.",
     asked="The two numbers that this program prints should be the same. Which line above the last"
     " one would you change? Give its number.",
     principle="go through the calls of `backward()` one by one, and write down which tensor is in"
@@ -436,7 +436,7 @@ TALLY = Exercise(
     cases=lambda random: cases("06", random),
     right="Your leaves keep a tally, as PyTorch's do, and you can wipe it in both ways.",
     principle="the first gradient begins a tally of the leaf's own, each later one is added into that same"
-    " tally, and nothing wipes it but `zero_grad`.",
+    " tally, and it stays there until `zero_grad` wipes it.",
     known={
         "Each call replaced what the one before had left. A tally adds up.": at(
             [0], [0], (1.0, 1.0)
@@ -446,7 +446,7 @@ TALLY = Exercise(
         "What `leaf.grad` holds has to be a `Value` again, so that it can be asked for its `.data` like any"
         " other.": lambda seen, right: "no Value" in str(seen),
         "The gradients are right, but your second call made a new tally: `g`, a second name for the first"
-        " one, didn't see it grow. In PyTorch it would. `+=` on a `Value` makes a new one, and on its `.data`"
+        " one, didn't see it grow. In PyTorch it would. `+=` on a `Value` makes a new one, but on its `.data`"
         " it adds in place.": at([2], [1]),
         "By default `zero_grad` lets go of the tally, and `.grad` is None after it. Zeros are written only"
         " with `set_to_none=False`.": at([3], [0]),
@@ -457,10 +457,10 @@ TALLY = Exercise(
             "'NoneType'", cases=slice(1)
         ),
         "The `.grad` of `y` is still None, since no call has reached it. There's nothing to write zeros into,"
-        " so leave it.": fails_first("'NoneType'"),
+        " so leave it alone.": fails_first("'NoneType'"),
     },
     hints=(
-        "Two cases: is `leaf.grad` None, or is a tally there already?",
+        "There are two cases: is `leaf.grad` None, or is there a tally already?",
         "A copy of a tensor is `grad.data.clone()`, and `Value(...)` makes a value of it. To add in place,"
         " write `leaf.grad.data += grad.data`.",
         "In `zero_grad` go through the leaves. Either `leaf.grad` becomes None, or, if there is a tally,"

@@ -22,7 +22,7 @@ _IN_TUPLE = "in a tuple"
 
 _NO_HISTORY = "What is the `grad_fn` of a detached tensor?"
 _OF_NUMBER = "What kind of object does this call hand back?"
-_OF_RESULT = "Its result has a node of its own. Which edges does that node have?"
+_OF_RESULT = "Its result has a node of its own. Where does that node lead?"
 _HOLDS_TENSORS = "Does it hold the tensors themselves, or their numbers?"
 _BEGIN = "w = torch.tensor({}, requires_grad=True)\nloss = {}\nloss.backward()"
 RESULTS = Lines(
@@ -65,7 +65,7 @@ KEEPERS = Exercise(
     id="07.2",
     right="Each of them is a tensor that leads to that node, or holds one.",
     asked="After `loss.backward()` *one* of the lines runs, its result is kept, and then comes `del"
-    " loss`. With which of them does the node of `loss` stay alive? Give a list of letters.",
+    " loss`. With which of them is the node of `loss` still alive? Give a list of letters.",
     hints=(
         "For each letter ask: is there a tensor in it, and does that tensor have a `grad_fn`?",
         "Run the line and look: is it `loss` itself, and what is the `grad_fn` of a tensor in it?",
@@ -103,8 +103,8 @@ CARRIED = Exercise(
         parts=("`w`", "afterwards it"),
     ),
     right="Both numbers went on from step to step, and both histories stayed behind.",
-    principle="`backward()` walks all the history its tensor has, so each name that's carried into the next"
-    " step has to leave its history behind.",
+    principle="`backward()` walks through the whole history of its tensor, so each name that's carried into the"
+    " next step has to leave its history behind.",
     known={
         "With the flag you get one step further. Then backward reaches a product that photographed `w`"
         " before you changed it, and refuses. The old steps shouldn't be there at"
@@ -236,8 +236,8 @@ APART = Exercise(
     right="You kept the trunk for every call but the last, and left `w.grad` alone.",
     principle="a call frees the saved tensors it passes, unless you retain the graph.",
     known={
-        "Your function changed `w.grad`. `backward()` adds to it. Another function returns"
-        " gradients and leaves the `.grad` of leaves alone.": wrong_in(1),
+        "Your function changed `w.grad`, because `backward()` adds to it. There's another function, which"
+        " returns gradients and leaves the `.grad` of leaves alone.": wrong_in(1),
         "Your function changed `w` itself. We only want its gradients.": shows("changed"),
         "A call was refused, because one before it had freed the trunk that they share. Only the last call may"
         " free it.": fails("second time"),
@@ -419,14 +419,14 @@ look at: w.item()
 
 CULPRIT = Exercise(
     id="07.7",
-    right="Because of that line a later call meets photographs that are gone, or a graph is kept that you don't need.",
-    asked="One line of this program causes trouble: because of it a call fails, or a graph is kept that"
-    " you don't need. Which line would you change? Give its number.",
-    principle="a name that outlives its round should hold a number, and a graph that saved something lets"
-    " backward through once.",
+    right="Because of that line, a later call needs photographs that are gone, or you keep a graph that you don't need.",
+    asked="One line of this program causes trouble: because of it, either a call fails or you keep a graph"
+    " that you don't need. Which line would you change? Give its number.",
+    principle="a name that outlives its step should hold a number, and a graph that saved something lets"
+    " backward through only once.",
     hints=(
-        "Which names are still there when a round is over? Does one of them lead to a graph?",
-        "Ask of each call of `backward()`: has an earlier call gone through a part of this graph?",
+        "Which names are still there when a step is over? Does one of them lead to a graph?",
+        "For each call of `backward()`, ask: has an earlier call already gone through a part of this graph?",
     ),
     **CULPRITS.first(a=2, b=3, c=5, d=7),
 )
@@ -440,22 +440,26 @@ FREE = Exercise(
     solution=yours("07"),
     cases=lambda random: cases("07", random),
     right="Your nodes throw their photographs away, and a second call is refused in PyTorch's own words. You"
-    " never wrote that it should be: it simply misses what's gone.",
+    " never wrote a line that forbids it: the node simply looks for its photographs, and they're gone.",
     principle="a node lets go of its photographs once it has run, unless it's told to keep them, and whoever"
     " asks for them later is refused.",
     known={
         "A node has to hand its gradients on. Return what its `backward` gave you, after you've thrown the"
         " photographs away.": fails("'NoneType'", cases=slice(1)),
-        "Already the first call is refused. A node needs its photographs while it runs, so throw them away"
+        "You called `evaluate` right away, before there is a node. `run_backward` wants a function that still"
+        " waits for a node and a gradient: `partial(evaluate, retain_graph=retain_graph)`.": fails(
+            "missing 2 required positional arguments", cases=slice(1)
+        ),
+        "Even the first call is refused. A node needs its photographs while it runs, so throw them away"
         " afterwards.": lambda seen, right: "a second time" in str(seen[0]),
-        "After the first call no gradient is in `x.grad`. Only the photographs have to go: without its edges"
+        "After the first call there's no gradient in `x.grad`. Only the photographs have to go: without its edges"
         " a node hands nothing on.": at([0], [0]),
         "You have the flag the wrong way round: the photographs are gone with `retain_graph=True`, and"
         " without it they stay.": lambda seen, right: (seen[0], seen[3]) == (right[3], right[0]),
         "After `backward()` the node of `z` still holds its photographs. Throw them away where the node has"
         " just run, in `evaluate`.": at([0], [1]),
         "Your second call fails because there are no photographs, but in Python's words. Before `unpack`"
-        " hands them out, let it look whether they're gone, and say `RuntimeError(TWICE)`.": fails_first(
+        " hands them out, have it check whether they're gone, and if so, `raise RuntimeError(TWICE)`.": fails_first(
             "'NoneType'", "not enough values"
         ),
         "Your second call ran as if nothing were missing. The photographs have to go, but the edges should"
@@ -463,7 +467,7 @@ FREE = Exercise(
         "Your second call is refused, but not in PyTorch's words. They are in `TWICE`.": at(
             [1], [0]
         ),
-        "A sum refuses to go back a second time. But it took no photographs, so what should it be missing?"
+        "A sum refuses to go back a second time. But it took no photographs, so what could it be missing?"
         " PyTorch lets you go back through it as often as you like.": at([2], [0]),
         "With `retain_graph=True` the photographs should stay. Does the flag get from `backward` to"
         " `evaluate`? `run_backward` calls what you hand it with two arguments only.": at(
@@ -475,7 +479,7 @@ FREE = Exercise(
         " gradients, if the flag is down and the node has photographs?",
         "In `unpack`, `node.saved is None` means that they've been thrown away.",
         "`partial(evaluate, retain_graph=retain_graph)` is a function that takes the two arguments that are"
-        " left. Hand that to `run_backward`; the rest of `backward` stays as it was.",
+        " left. Hand that to `run_backward`, and the rest of `backward` doesn't change.",
     ),
 )
 

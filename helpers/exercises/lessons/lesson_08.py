@@ -96,7 +96,7 @@ RECORDED = Exercise(
     ),
     hints=(
         "Ask two questions of an operation: which mode is on when it runs, and does an input require grad?",
-        "Here the innermost block decides about the mode, and `eval()` does not touch it. You may set the flag of a leaf.",
+        "Here the innermost block decides about the mode, and `eval()` doesn't touch it. A leaf's flag is what you set it to.",
     ),
     solution=_PROGRAM,
 )
@@ -202,23 +202,23 @@ VALIDATE = Exercise(
         parts=("result", "graph", "later use", "grad mode", "model's mode", "flags", "numbers"),
         around=_watched,
     ),
-    right="You set two switches for one call, and set back the one that does not set itself back.",
-    principle="`eval()` sets a flag of modules, `no_grad()` the mode of autograd, and neither sets the other.",
+    right="You set two switches for one call, and put back the one that doesn't put itself back.",
+    principle="`eval()` sets a flag in modules and `no_grad()` the mode of autograd, but neither sets the other.",
     known={
-        "You changed flags of parameters that had been set on purpose. A validation has nothing to"
-        " change there.": shows("not as they were"),
-        "Your result still has zeros in it that chance put there. A Dropout reads its own flag"
-        " `training`: `eval()` sets that in each module inside; grad mode and `detach()` do not"
-        " reach it.": shows("with dropout"),
-        "You leave the model with other numbers. A validation only reads the parameters. And a"
-        " BatchNorm moves its statistics at each call in train mode: Dropout is not the only module"
-        " with two modes.": shows("numbers changed"),
-        "Your result requires grad, so a later loss would be recorded through it. `eval()` does not"
+        "You changed flags of parameters that had been set on purpose. A validation shouldn't change"
+        " anything there.": shows("not as they were"),
+        "Your result still has zeros in it that dropout put there. A Dropout looks at a flag of its own,"
+        " `training`, and `eval()` sets that flag in each module inside. Grad mode and `detach()`"
+        " don't reach it.": shows("with dropout"),
+        "You leave the model with different numbers in it. A validation should only read the parameters."
+        " And a BatchNorm moves its statistics at each call in train mode, so Dropout isn't the only"
+        " module with two modes.": shows("numbers changed"),
+        "Your result requires grad, so a later loss would be recorded through it. `eval()` doesn't"
         " reach autograd.": shows("requires grad"),
     },
     hints=(
-        "There are two switches, one for dropout and one for autograd. Remember how you found the first one.",
-        "`model.training` says the mode, and `model.train(mode)` sets it. Put the call into a `no_grad` block.",
+        "There are two switches, one for dropout and one for autograd. And note how the first one was set when you came.",
+        "`model.training` tells you the mode, and `model.train(mode)` sets it. Put the call into a `no_grad` block.",
     ),
     reference="""
 def answer(model, x):
@@ -301,8 +301,8 @@ ROBOT = Exercise(
         "Your function fills `v.grad`. It only has to return the loss, and the training loop calls"
         " `backward()`.": wrong_in(3),
         NO_TENSOR: shows(NOT_A_TENSOR),
-        "Your loss is a different number from that of `broken`. Cutting off tomorrow changes no"
-        " number.": wrong_in(0),
+        "Your loss is a different number from that of `broken`. Cutting off tomorrow doesn't"
+        " change any number.": wrong_in(0),
     },
     hints=(
         "Two paths lead from the loss to `v`. Which of them should backward not take?",
@@ -372,7 +372,7 @@ def _other_cuts(random: Random) -> Data:
 
 CUTS = Exercise(
     id="08.6",
-    right="You took what was cut off for a constant, with its number, and went along all the other paths.",
+    right="You treated what was cut off as a constant, kept its number, and went along all the other paths.",
     asked="What is in `x.grad` at the end? Give a number.",
     principle="what is cut off counts as a constant: its number is in the slope, and no path leads through it.",
     quantities=Quantities(
@@ -394,14 +394,14 @@ CUTS = Exercise(
                     "what you'd get if `k` weren't cut off": _arrives("a", "b", k=False),
                     "what `a` alone sends": _arrives("a"),
                     "what `b` alone sends": _arrives("b"),
-                    "the value of `a + b`, and not a gradient": _value_of,
+                    "the value of `a + b`, not a gradient": _value_of,
                     "what you'd get if no path led to `x`": 0,
                 },
             ),
         ),
     ),
     hints=(
-        "Write a number in the place of everything that is cut off. Which paths lead to `x` then?",
+        "Write a number in place of everything that's cut off. Which paths lead to `x` then?",
         "Take the slopes of `a` and `b` with these constants, and add them.",
     ),
 )
@@ -462,10 +462,10 @@ look at: model.bias.grad
 
 PATH = Exercise(
     id="08.7",
-    right="That line cuts a path off, and the numbers of the forward stay the same.",
+    right="That line cuts a path off, although the numbers of the forward stay the same.",
     asked="Backward should go along every path from the loss to a parameter, but one line cuts a"
     " path off. Which line? Give its number.",
-    principle="go back from the loss, name by name. Which line knows a number and leaves its history behind?",
+    principle="go back from the loss, name by name. Which line takes a number and leaves its history behind?",
     hints=(
         "Go back from the loss, name by name. What is computed there without being recorded?",
         "A log may hold plain numbers. What the loss is computed from has to be recorded, all of it.",
@@ -486,9 +486,9 @@ SWITCH = Exercise(
     principle="`recorded` looks at the switch, a block puts back what was there before, and `detach` hands out a"
     " second name tag.",
     known={
-        "Python takes `grad_mode` for a name of your function's own, so the switch itself doesn't move. Begin with"
+        "Python takes `grad_mode` for a local name of your function, so the switch itself doesn't move. Begin with"
         " `global grad_mode`.": fails_first("local variable 'grad_mode'"),
-        "What `with` gets isn't a block. Does `@contextmanager` stand above your function, and is there one"
+        "What you give to `with` isn't a block. Does `@contextmanager` stand above your function, and is there one"
         " `yield` in it?": fails_first(
             "context manager protocol", "is not an iterator", "__enter__"
         ),
@@ -498,12 +498,12 @@ SWITCH = Exercise(
         " before.": at([1], [0, 1, 2]),
         "You left an inner block, and in the outer one your engine records again. Put back what was there"
         " before, which needn't be True.": at([4], [0, 1]),
-        "A block was left by an error, and the switch stayed where it was. Python runs what stands under"
-        " `finally:` in any case.": at([7], [0, 1, 2]),
+        "An error ended a block, and the switch stayed where it was. Python runs what stands under"
+        " `finally:` whatever happens.": at([7], [0, 1, 2]),
         "Your detached value still has its history: through `x.detach()` a gradient reached `x`. Make a new"
         " `Value`.": at([8], [2], (6.0,)),
-        "`x.detach()` took the flag or the history away from `x` itself. It only hands out a second name tag,"
-        " and the first one stays as it is.": at([8, 9, 10], [0, 1, 2]),
+        "`x.detach()` took the flag or the history away from `x` itself. It should only hand out a second"
+        " name tag and leave the first one alone.": at([8, 9, 10], [0, 1, 2]),
         "Your detached value has a copy of the numbers. A second name tag shares the memory: hand `Value` the"
         " very tensor in `value.data`.": at([11], [3]),
         "A detached value doesn't require grad, unless you ask it to later.": at([11], [0]),

@@ -101,7 +101,7 @@ VERSIONS = Exercise(
                 "`c`",
                 "the writes through `c`",
                 {
-                    "where a copy begins, before the write into it": 0,
+                    "where a copy starts, before anything is written into it": 0,
                     "as if a copy shared the counter of `a`": _through("a", "b", "c"),
                 },
             ),
@@ -109,7 +109,7 @@ VERSIONS = Exercise(
                 "`d`",
                 "the writes through `d`",
                 {
-                    "where `.data` begins, before the write through it": 0,
+                    "where `.data` starts, before anything is written through it": 0,
                     "all writes into this memory": _through("a", "b", "d"),
                     "what the old `a` counts, as `detach()` would": _through("a", "b"),
                 },
@@ -128,8 +128,8 @@ VERSIONS = Exercise(
 _SINE = "What does the derivative of the sine need, and is that what is edited?"
 _RESULT = "Does the node keep what went in, or what came out, and which is edited?"
 _NO_VALUE = "Does this derivative need a value at all?"
-_BEFORE = "Is the edit before the node keeps something, or after that?"
-_NO_GRAD = "What does `no_grad` keep off: the record, the count, or both?"
+_BEFORE = "Does the edit come before the node saves something, or after?"
+_NO_GRAD = "What does `no_grad` prevent: the recording, the counting, or both?"
 _BEGIN = "x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {}"
 EDITS = Lines(
     read="“Which edit does harm?”, and where the triangles stand",
@@ -164,7 +164,7 @@ except RuntimeError:
 BROKEN = Exercise(
     id="09.2",
     right="In these lines the edit painted over the very tensor that the node had photographed.",
-    asked="Each letter starts with a new `h`, and `x` requires grad. With which of them does"
+    asked="Each letter starts with a new `h`, and `x` requires grad. For which of them does"
     " `y.sum().backward()` fail? Give a list of letters.",
     **EDITS.first("abcdef"),
     hints=(
@@ -227,17 +227,17 @@ MASKED = Exercise(
         parts=("values", "`x` afterwards", "gradient"),
     ),
     right="The leaf kept its values, and its negative elements get no gradient.",
-    principle="an edit that is recorded changes the gradient with the values, and a leaf that"
-    " requires grad takes no such edit.",
+    principle="a recorded edit changes the gradient along with the values, and a leaf that"
+    " requires grad won't take one.",
     known={
         "Your function changed the values of `x`. `no_grad`, `detach()`, `.data` and NumPy get you"
-        " past the error. None of them makes a copy.": wrong_in(1),
+        " past the error, but none of them makes a copy.": wrong_in(1),
         "No gradient reaches `x` from what you return. Make the copy in a way that is recorded, and"
         " leave the flag of `x` up.": shows("none"),
         "The elements that became 0 aren't exactly the negative ones. Print what your function returns for"
         " some that are close to 0 and some that are far from it, on both sides.": _other_zeros,
         "The values are right but the gradient isn't, and nothing warned you. Was the line that made"
-        " elements 0 recorded? These should get no gradient, and the others all of it,"
+        " elements 0 recorded? They should get no gradient, and the others should get all of it,"
         " unchanged.": both(right_in(0), wrong_in(2)),
     },
     hints=(
@@ -312,7 +312,7 @@ CASE = Exercise(
         "You put the model into eval mode. That switches the dropout off, but the case wants to"
         " train. Only change `inplace`.": shows("eval()"),
         "The model of the case is right now, but another one isn't. Go through the layers of"
-        " whatever model comes, and look at each one with the one before it.": lambda seen, right: (
+        " whatever model you're given, and look at each one together with the one before it.": lambda seen, right: (
             raised(seen, "out of range", "IndexError") or seen[0] == right[0]
         ),
         "In one of the models `backward()` still fails. Which layer writes over a result that the"
@@ -336,7 +336,7 @@ def answer(model):
 ~           # and both do save their results. One more kind of layer does so, too.
 ~       if isinstance(before, nn.Tanh) and hasattr(layer, "inplace"):  # You only look at what comes after a Tanh.
 ~           # Which other layers save their results?
-~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every edit in place, and some of
+~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every in-place edit, and some of
 ~           # them did no harm and saved memory. What did the layer before each of them save?
             layer.inplace = False
 """,
@@ -407,9 +407,9 @@ look at: x.grad
 EDIT = Exercise(
     id="09.9",
     right="That line edits a tensor that backward still needs. The other edits do no harm.",
-    asked="Of the edits in this program, one makes backward fail, or gives a wrong gradient. In which"
+    asked="One of the edits in this program makes backward fail or give a wrong gradient. In which"
     " line? Give its number.",
-    principle="for each edit, look for the node that saved this very tensor before it.",
+    principle="for each edit, look for a node that had saved that very tensor before.",
     hints=(
         "Which lines write into memory that is already there? Which nodes had saved that memory before?",
         "A sum saves nothing. A square saves what went in, a sigmoid and a tanh what came out.",
@@ -433,6 +433,11 @@ DATES = Exercise(
         "Nothing was edited here. Does `unpack` still return Values, one for each photograph, now that"
         " each comes with a date?": lambda seen, right: not same(seen[0], right[0]),
         "A write has to move the counter: `value.edits[0] += 1`.": at([1], [1], "x 0, h 0, z 0"),
+        "`h` has a `grad_fn`, so it's no leaf, and anyone may edit it. Refuse only where there is none.": at(
+            [1], [0], _LEAF
+        ),
+        "What your node keeps is a Value of its own, whose counter begins at 0 and never sees an edit. A"
+        " photograph is the value itself, and beside it the date.": at([1], [0], _AT.format(0, 1)),
         "`h` was edited *before* its photograph was taken, and that does no harm. The date is what the"
         " counter says at that moment.": at([1], [0], _AT.format(1, 0)),
         "You refuse this edit, as you should, but the two numbers in your message are wrong. First comes the"
@@ -447,10 +452,15 @@ DATES = Exercise(
         ),
         "Under `no_grad()` a leaf may be edited: that's how an optimizer takes its step. Ask for `grad_mode`"
         " before you refuse.": at([6], [0], _LEAF),
+        "Under `no_grad()` a write isn't recorded, but it counts all the same: `value.edits[0] += 1`.": at(
+            [6], [1]
+        ),
         "`d` shares its memory with `x`, so it has to see the edit. Write *into* `value.data`, with"
         " `copy_`, instead of giving `value` a new tensor.": at([8], [0]),
         "What `detach` returns shares the counter of the original, and `d` and `x` should say the same"
-        " version. Hand over the list `edits` itself.": at([8], [1]),
+        " version. Hand over the list `edits` itself, and count in that list: `value.edits[0] += 1`.": at(
+            [8], [1]
+        ),
         "The edit went through `x.detach()`, and backward didn't notice. What `detach` returns has to share"
         " the list `edits`.": at([9], [0, 1]),
         "The sum was recorded, so from then on `h` belongs to the new node. Hand it the `grad_fn` of the"
@@ -461,9 +471,9 @@ DATES = Exercise(
         "`h` was a plain Value, but `x` was added to it. Now it requires grad, as the sum does.": at(
             [13], [0]
         ),
-        "`add_` returns the value that it has edited.": fails("'NoneType' object"),
         "The photographs are gone after a backward, and `unpack` has to say so, as it did in lesson"
         " 07.": lambda seen, right: agree(seen[:15], right[:15], 0, 1),
+        "`add_` returns the value that it has edited.": fails("'NoneType' object"),
     },
     hints=(
         "A date is `value._version`, at the moment when the photograph is taken. So `save` returns a list"

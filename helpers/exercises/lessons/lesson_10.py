@@ -141,7 +141,7 @@ CARDS = Exercise(
         places=(
             Place(
                 "`answer`",
-                "the moves and casts that made another tensor out of one that requires grad",
+                "the moves and casts that made a new tensor out of one that requires grad",
                 {
                     "what you get if you count every move that is written there": _written_moves(
                         *"abc"
@@ -198,7 +198,7 @@ MIXED = Exercise(
     asked="Which of these lines fail? Give their letters. (We ran all of them on an H200.)",
     **REFUSED.first("kmnpqrst"),
     hints=(
-        "Where a single number or an index meets a tensor: who is the guest, and where does he come from?",
+        "Where a single number or an index meets a tensor: who is the guest, and where does it come from?",
         "The two guests are let in on the GPU. Is it the same on the CPU?",
         "Some lines have nothing to compute; they only move numbers. NumPy works in ordinary memory, and `numpy()`"
         " doesn't copy.",
@@ -452,7 +452,7 @@ def answer(model, optimizer, place):
 ~   [state.update({name: torch.zeros_like(one) for name in ("exp_avg", "exp_avg_sq")}) for one, state in optimizer.state.items()]
 ~   # Both averages are in the right place, but they're all zeros now, so the next step lands somewhere else.
 ~   optimizer.state.clear()  # It steps, but it has forgotten its averages, so it lands somewhere else. They should
-~       # move, not go.
+~       # move, not disappear.
 """,
     cases=_other_steps,
 )

@@ -22,7 +22,7 @@ from helpers.exercises.reading import Reader, as_tuple, same
 from helpers.exercises.recognise import both, ended, right_in, shows, wrong_in
 from helpers.exercises.watched_inputs import readable, tensors_in
 
-_PORTIONS = """
+_CHUNKS = """
 model = torch.nn.Linear(3, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 before = model.weight._version
@@ -40,12 +40,12 @@ _CLIPS = [
 ]
 
 
-def _data(rounds: int, portions: int, step: str = _STEP) -> Data:
+def _data(rounds: int, chunks: int, step: str = _STEP) -> Data:
     """Return the numbers of a loop, how often it steps in a round, and how often it writes otherwise."""
     inside = step.startswith("        ")
-    writes = (portions if inside else 1) * step.count("step") + step.count("model.weight")
-    data = {"rounds": rounds, "rows": 2 * portions, "step": step}
-    return data | {"portions": rounds * portions, "writes": rounds * writes}
+    writes = (chunks if inside else 1) * step.count("step") + step.count("model.weight")
+    data = {"rounds": rounds, "rows": 2 * chunks, "step": step}
+    return data | {"chunks": rounds * chunks, "writes": rounds * writes}
 
 
 def _other_loop(random: Random) -> Data:
@@ -60,7 +60,7 @@ VERSION = Exercise(
     asked="By how much does the loop increase `model.weight._version`? Give a number.",
     principle="the version counts writes into this one tensor, those of plain SGD included; `.grad` is a different tensor.",
     quantities=Quantities(
-        program=_PORTIONS.format_map,
+        program=_CHUNKS.format_map,
         data=_data(3, 4),
         places=(
             Place(
@@ -71,7 +71,7 @@ VERSION = Exercise(
                 },
                 loose={
                     "about a write for each chunk, but `backward()` writes into `.grad`": (
-                        "portions, portions + 1, portions + rounds"
+                        "chunks, chunks + 1, chunks + rounds"
                     ),
                     "as if there were one write in each epoch": "rounds",
                     "two writes in each epoch, but `.grad` and the bias are different tensors": (
@@ -155,7 +155,7 @@ def answer(generator, critic, z):
 ~   pass  # The forward pass is new, but the generator still took a step with a sum. The critic's `backward()` went
 ~       # through the generator, too, and left something there.
 ~   of_generator.step(); return  # The generator took its step with what the critic's `backward()` had left in its
-~       # `.grad`. So it went towards a smaller score, and against the old critic.
+~       # `.grad`. So it went towards a smaller score, and played against the old critic.
     score = critic(generator(z)).mean()
 ~   pass  # You call `backward()` twice on one graph, or on a part of it, and the first call freed what it had
 ~       # saved. Before you decide to keep it, ask which of its weights the step wrote into in between.
@@ -241,8 +241,8 @@ def _with_a_log(loops: Reader) -> Reader:
         seen = loops.read(answer)
         if any(map(_has_another_form, ended(seen))):
             raise NotRead(
-                "its log has another form. Let it return a list with two numbers for each round,"
-                " the loss and the percent"
+                "its log has a different form. It should be a list with two numbers for each lap,"
+                " the loss and the percentage"
             )
         return seen
 
@@ -305,8 +305,8 @@ LOOP = Exercise(
         "The training is right, but the log isn't. For each of the four laps it should hold two"
         " numbers: the loss, and the mean prediction of this lap's forward times"
         " 100.": both(right_in(_GRADS, _WEIGHT, _BIAS), wrong_in(_LOG)),
-        "All numbers are right, but you write into the weight where no counter sees it, as"
-        " through `.data`. A graph that had photographed the weight wouldn't"
+        "All the numbers are right, but you write into the weight where no counter sees it, for"
+        " example through `.data`. A graph that had photographed the weight wouldn't"
         " notice.": both(right_in(_LOG, _GRADS, _WEIGHT, _BIAS), shows("some not counted")),
     },
     principle="each lap needs a forward and gradients of its own, and leaves nothing but numbers behind.",
@@ -339,7 +339,7 @@ def answer(model, x, y):
         loss.backward()  # each step needs the gradient of its own lap
 ~       loss.backward(); optimizer.zero_grad()  # There were gradients, but no parameter follows them. Is there a
 ~           # step, and what is in `.grad` when it runs? Mind the order of the three calls.
-~       loss.backward(retain_graph=True)  # All numbers are right, but each backward keeps its saved
+~       loss.backward(retain_graph=True)  # All the numbers are right, but each backward keeps its saved
 ~           # tensors, though none of these graphs is needed again: `retain_graph` is for a second
 ~           # `backward()`. What would it cost a large model?
         optimizer.step()
@@ -351,8 +351,8 @@ def answer(model, x, y):
 ~               # Like an optimizer's step, this write should be counted but not recorded.
 ~           model.weight = torch.nn.Parameter(0.9 * model.weight)  # The model has a new weight now, but the
 ~               # optimizer still holds the old one. Write into the tensor that's there.
-~           [one.mul_(0.9) for one in model.parameters()]  # You made the bias smaller as well, but only the weight
-~               # should be.
+~           [one.mul_(0.9) for one in model.parameters()]  # You made the bias smaller as well, but it should only
+~               # be the weight.
         log.append([loss.item(), percent.item()])
 ~       log.append([loss, percent])  # The numbers are right, but when your function is over, nodes of its graphs
 ~           # are still alive, because something you keep leads to them. Is each entry of the log a number, or a
@@ -362,7 +362,7 @@ def answer(model, x, y):
     cases=_other_cases,
 )
 
-_ORDER = "What is in `w.grad` when the step comes, and from which rounds?"
+_ORDER = "What is in `w.grad` when the step comes, and from which laps?"
 _TWICE = "How many times does a step move `w` in one lap, and by how much?"
 _CALLED = "Does each of these lines really do what its name says?"
 _BEGIN = """w = torch.tensor({}, requires_grad=True)
