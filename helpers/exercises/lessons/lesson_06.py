@@ -296,6 +296,8 @@ def answer(model, chunks):
 ~           # mean divided by, and `cross_entropy` leaves the padding out.
 ~       losses.sum().backward()  # Each target counts the same, which is good. But this is the gradient of a sum
 ~           # over all targets, and the loss is their mean.
+~       torch.autograd.grad(losses.sum() / count, list(model.parameters()))  # Afterwards `.grad` is None. Either you used
+~           # `torch.autograd.grad`, which fills no `.grad`, or you emptied it after the calls instead of before them.
 ~       (losses.sum() / sum(len(t) for _, t in chunks)).backward()  # You divided by the number of all targets, with the
 ~           # padding. The mean is over those that aren't −100.
 """,
