@@ -148,6 +148,7 @@ MISTAKES = {
         (", data.shape", "", "doesn't know the shape"),
         ("    if value.grad_fn is not None:\n        return value.grad_fn, 0\n", "", "Only a leaf has an"),
         ("return value.grad_accumulator, 0", "return value.grad_accumulator", "returns a pair"),
+        ("kind(inputs, saved, data.shape)", "kind(inputs, saved, inputs[0].data.shape)", "got the shape of its first input"),
         ("recorded(a.data + b.data", "recorded(a + b", "calls itself for ever"),
     ],
     "05": [
@@ -177,6 +178,7 @@ MISTAKES = {
         ("set_to_none=True", "set_to_none=False", "By default `zero_grad` lets go"),
         ("leaf.grad.data.zero_()", "leaf.grad = Value(0.0 * leaf.grad.data)", "a new tally of zeros"),
         ("leaf.grad.data.zero_()", "leaf.grad = None", "With `set_to_none=False` the tally stays"),
+        ("            leaf.grad = None\n", "            leaf.grad = None\n            return\n", "stopped after the first one"),
         ("elif leaf.grad is not None:", "else:", "There's nothing to write zeros into"),
         ("    else:\n        leaf.grad.data +=", "    if True:\n        leaf.grad.data +=", "The first gradient counts twice"),
         ("elif leaf.grad is not None:", "else:\n            leaf.grad = leaf.grad or Value(0 * leaf.data)", "so it has no tally"),
@@ -217,6 +219,7 @@ MISTAKES = {
         ("    return Value(value.data)", "    value.grad_fn, value.requires_grad = None, False\n    return value", "took the flag or the history away"),
         ("    return Value(value.data)", "    value.grad_fn = None\n    return Value(value.data)", "took the flag or the history away"),
         ("Value(value.data)", "Value(value.data.clone())", "a copy of the numbers"),
+        ("return Value(value.data)", "return value.data", "returns the bare tensor"),
         ("Value(value.data)", "Value(value.data, requires_grad=True)", "unless you ask it to later"),
     ],
     "09": [

@@ -42,6 +42,7 @@ RECORD = (
     "x = Value([3.0, 1.0], requires_grad=True)\nz = x + x",
     f"{X}\nz = 2 * x + 1",
     f"{X}\nh = x * x\nz = h * h + h",
+    f"{X}\ny = Value([3.0, 1.0])\nz = x * y",
 )
 BACKWARD = (
     f"{X}\n{Y}\nz = x + y\nz.backward()",
@@ -65,6 +66,7 @@ ACCUMULATE = (
     f"{X}\n{Y}\n{ONCE}\nzero_grad(x, y, set_to_none=False)",
     f"{X}\n{ONCE}\ng = x.grad\nzero_grad(x)\n{ONCE}",
     f"{X}\n{ONCE}\ng = x.grad\nzero_grad(x, set_to_none=False)\n{ONCE}",
+    f"{X}\n{Y}\nz = x + y\nz.backward()\nzero_grad(x, y)",
 )
 FLAG = "retain_graph=True"
 FREE = (
@@ -94,6 +96,7 @@ SWITCH = (
     f"{X}\nd = x.detach()\nz = x * x\nz.backward()",
     f"{X}\nh = x * x\nd = h.detach()\nz = h + d\nz.backward()",
     f"{X}\nz = x.detach()\nseen = z.data.data_ptr() == x.data.data_ptr()",
+    f"{X}\nz = x.detach()\nseen = type(z) is type(x)",
 )
 DATE = (
     f"{X}\nz = x * x\nz.backward()",

@@ -37,6 +37,8 @@ def on_engine(engine: dict, program: str, look: str) -> object:
         return engine["Value"](_tensor(data), **flags)
 
     names = {name: engine.get(name) for name in ("zero_grad", *SWITCHES)}
+    if "grad_mode" in engine:
+        engine["grad_mode"] = True  # whatever a wrong switch left behind
     with limited(MOST_LINES):
         return _run({"Value": value, **names}, program, look, engine)
 

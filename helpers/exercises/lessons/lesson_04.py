@@ -472,6 +472,8 @@ RECORD = Exercise(
         " has no `grad_fn` and doesn't require grad.": at([4], [1, 2]),
         "The node doesn't know the shape of its result. Hand `data.shape` on to it, because the pictures"
         " will ask.": at([5], [3]),
+        "The node got the shape of its first input. It should have that of its result: a single number times"
+        " a row of numbers is a row. Hand `data.shape` on to it.": at([8], [3]),
         "An edge to a result leads to the operation that made it, so to its `grad_fn`. Only a leaf has an"
         " AccumulateGrad.": at([6, 7], [2]),
         "`edge` returns a pair, as PyTorch's edges are: the node, and a 0, because all of our operations"

@@ -463,6 +463,7 @@ TALLY = Exercise(
         "With `set_to_none=False` the tally stays, and zeros are written into it.": at([4], [0]),
         "No call has reached `y`, so it has no tally. Leave its `.grad` None, as PyTorch does: zeros are written"
         " only into a tally that's there.": at([5], [0], (0.0, 0.0)),
+        "`zero_grad(x, y)` should wipe both, and yours stopped after the first one.": at([8], [0]),
         "`zero_grad(x)` gets its leaves one by one, and the `*` in its first line makes a tuple of them. Keep that"
         " `*`.": fails_first("'Value' object is not iterable"),
         "When the first gradient comes, there is no tally yet: `leaf.grad` is None.": fails(
