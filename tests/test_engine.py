@@ -172,7 +172,7 @@ MISTAKES = {
         ("elif leaf.grad is not None:", "else:", "There's nothing to write zeros into"),
     ],
     "07": [
-        (RAN, THROWN + RAN, "Already the first call is refused"),
+        (RAN, THROWN + RAN, "Even the first call is refused"),
         ("    return grads", "", "A node has to hand its gradients on"),
         ("and not retain_graph", "and retain_graph", "You have the flag the wrong way round"),
         ("node.saved = None\n", "pass\n", "still holds its photographs"),
@@ -190,7 +190,7 @@ MISTAKES = {
         ("if grad_mode and any", "if any", "still records"),
         ("grad_mode = before", "pass", "doesn't record any more"),
         ("grad_mode = before", "grad_mode = True", "which needn't be True"),
-        ("    try:\n        yield\n    finally:\n        grad_mode = before", "    yield\n    grad_mode = before", "left by an error"),
+        ("    try:\n        yield\n    finally:\n        grad_mode = before", "    yield\n    grad_mode = before", "An error ended a block"),
         ("return Value(value.data)", "return value", "still has its history"),
         ("    return Value(value.data)", "    value.grad_fn, value.requires_grad = None, False\n    return value", "took the flag or the history away"),
         ("    return Value(value.data)", "    value.grad_fn = None\n    return Value(value.data)", "took the flag or the history away"),
