@@ -436,7 +436,12 @@ TALLY = Exercise(
             [0], [0], (1.0, 1.0)
         ),
         "A sum hands `x` and `y` the very same `Value`. You kept it as it came, so both leaves write on one"
-        " sheet, and you get 3 and 3. Begin a tally on a copy.": at([0], [0], (3.0, 3.0)),
+        " sheet, and you get 3 and 3. Begin a tally on a copy.": both(
+            at([0], [0], (3.0, 3.0)), lambda seen, right: same(seen[1], right[1])
+        ),
+        "The first gradient counts twice: it begins the tally, and then it's added to it as well.": at(
+            [0], [0], (3.0, 3.0)
+        ),
         "What `leaf.grad` holds has to be a `Value` again, so that it can be asked for its `.data` like any"
         " other.": lambda seen, right: "no Value" in str(seen),
         "The gradients are right, but your second call made a new tally: `g`, a second name for the first"
@@ -447,6 +452,10 @@ TALLY = Exercise(
         "You made a new tally of zeros. The old one, which `g` names, still holds its number. Write the zeros"
         " into the tally that's there.": at([4], [1]),
         "With `set_to_none=False` the tally stays, and zeros are written into it.": at([4], [0]),
+        "No call has reached `y`, so it has no tally. Leave its `.grad` None, as PyTorch does: zeros are written"
+        " only into a tally that's there.": at([5], [0], (0.0, 0.0)),
+        "`zero_grad(x)` gets its leaves one by one, and the `*` in its first line makes a tuple of them. Keep that"
+        " `*`.": fails_first("'Value' object is not iterable"),
         "When the first gradient comes, there is no tally yet: `leaf.grad` is None.": fails(
             "'NoneType'", cases=slice(1)
         ),

@@ -436,6 +436,10 @@ FREE = Exercise(
         " a node hands nothing on.": at([0], [0]),
         "You have the flag the wrong way round: the photographs are gone with `retain_graph=True`, and"
         " without it they stay.": lambda seen, right: (seen[0], seen[3]) == (right[3], right[0]),
+        "Your second call is refused, as it should be. But after the first one, `node.saved` still holds something."
+        " Throw the photographs away by setting it to None.": lambda seen, right: (
+            seen[0] == (right[0][0], True) and seen[1][0] == right[1][0]
+        ),
         "After `backward()` the node of `z` still holds its photographs. Throw them away where the node has"
         " just run, in `evaluate`.": at([0], [1]),
         "Your second call fails because there are no photographs, but in Python's words. Before `unpack`"
@@ -447,6 +451,11 @@ FREE = Exercise(
         "Your second call is refused, but not in PyTorch's words. They are in `TWICE`.": at(
             [1], [0]
         ),
+        "You have the words, but PyTorch says them in a RuntimeError: `raise RuntimeError(TWICE)`.": fails_first(
+            "a second time", "must derive from BaseException"
+        ),
+        "`partial(evaluate, retain_graph)` puts the flag where the node should be. Hand it over by its name:"
+        " `partial(evaluate, retain_graph=retain_graph)`.": fails("'bool' object has no attribute"),
         "A sum refuses to go back a second time. But it took no photographs, so what could it be missing?"
         " PyTorch lets you go back through it as often as you like.": at([2], [0]),
         "With `retain_graph=True` the photographs should stay. Does the flag get from `backward` to"

@@ -96,7 +96,8 @@ RECORDED = Exercise(
     ),
     hints=(
         "Ask two questions of an operation: which mode is on when it runs, and does an input require grad?",
-        "Here the innermost block decides about the mode, and `eval()` doesn't touch it. A leaf's flag is what you set it to.",
+        "Of `no_grad()` and `enable_grad()` the innermost decides (an `inference_mode()` around them they can't undo), and `eval()`"
+        " doesn't touch the mode. A leaf's flag is what you set it to.",
     ),
     solution=_PROGRAM,
 )
@@ -484,16 +485,31 @@ SWITCH = Exercise(
         " `yield` in it?": fails_first(
             "context manager protocol", "is not an iterator", "__enter__"
         ),
+        "There has to be exactly one `yield` on the way through your function: it stands for the block.": (
+            lambda seen, right: "generator didn't" in str(seen[0])
+        ),
+        "What comes out of `no_grad()` still has a node. It shouldn't have been recorded at all, so it has neither the"
+        " flag nor a `grad_fn`.": at([0], [1]),
+        "Within the block the switch should be what `mode` says, True or False, whatever it was before.": at(
+            [3, 6], [0, 1, 2]
+        ),
         "Within `no_grad()` your engine still records. The condition in `recorded` has to ask for both: the"
         " switch, and an input that requires grad.": at([0], [0]),
         "After the block your engine doesn't record any more. Below the `yield`, put back what was there"
         " before.": at([1], [0, 1, 2]),
         "You left an inner block, and in the outer one your engine records again. Put back what was there"
         " before, which needn't be True.": at([4], [0, 1]),
-        "An error ended a block, and the switch stayed where it was. Python runs what stands under"
-        " `finally:` whatever happens.": at([7], [0, 1, 2]),
+        "Your block swallowed an error, so the program never learned of it. Python runs what stands under `finally:`"
+        " whatever happens, and then it lets the error go on.": fails_first(
+            "name 'z' is not defined"
+        ),
+        "A block was left, by an error or from within another block, and the switch stayed where it was. Each block has"
+        " to remember the old mode by itself, and to put it back under `finally:`, which Python runs"
+        " whatever happens.": at([7], [0, 1, 2]),
         "Your detached value still has its history: through `x.detach()` a gradient reached `x`. Make a new"
         " `Value`.": at([8], [2], (6.0,)),
+        "Your detached value still leads to the node of `h`, so a second gradient came to `x` that way. A new `Value`"
+        " has no `grad_fn`, and this one shouldn't get any.": at([10], [2], (12.0,)),
         "`x.detach()` took the flag or the history away from `x` itself. It should only hand out a second"
         " name tag and leave the first one alone.": at([8, 9, 10], [0, 1, 2]),
         "Your detached value has a copy of the numbers. A second name tag shares the memory: hand `Value` the"
