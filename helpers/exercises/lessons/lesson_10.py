@@ -295,18 +295,29 @@ def _desk(takes: float, busy: float) -> Callable:
     return make
 
 
+_CLOCKS = time.perf_counter, time.perf_counter_ns, time.monotonic, time.monotonic_ns, time.time
+
+
 def _by_its_clock(answer: Callable) -> Callable:
-    """Let the clocks of Python show the time of the desk, while an answer runs."""
+    """Let the clocks of Python show the time of the desk, while an answer runs: those of `time`, and
+    those that the answer's cell has imported from there.
+    """
 
     def run(work: Callable, wait: Callable) -> object:
-        clocks = {name: getattr(time, name) for name in ("perf_counter", "monotonic", "time")}
-        for name in clocks:
-            setattr(time, name, lambda: work.__self__.now)
+        clocks = [
+            (names, name, clock)
+            for names in (vars(time), getattr(answer, "__globals__", {}))
+            for name, clock in list(names.items())
+            if any(clock is one for one in _CLOCKS)
+        ]
+        for names, name, clock in clocks:
+            unit = 1e9 if clock.__name__.endswith("_ns") else 1
+            names[name] = lambda unit=unit: work.__self__.now * unit
         try:
             return answer(work, wait)
         finally:
-            for name, clock in clocks.items():
-                setattr(time, name, clock)
+            for names, name, clock in clocks:
+                names[name] = clock
 
     return run
 
