@@ -231,15 +231,17 @@ def answer(model, x):
 ~           # multiplies it by something that requires grad would fail. There's another block that records nothing
 ~           # either, but makes ordinary tensors.
     model.train(mode)  # the model goes back to the mode it came in
-~   pass  # Your result is right. But a model that was being trained goes on without its dropout.
-~   model.train()  # Your result is right. But a model that came in eval mode is in train mode now.
-~   model.train(not mode)  # Your result is right, but you set the other mode at the end. The model should go back
-~       # to the one it came in.
+~   pass  # A model that was being trained goes on without its dropout, because it's still in eval mode.
+~   model.train()  # A model that came in eval mode is in train mode now.
+~   model.train(not mode)  # You set the other mode at the end. The model should go back to the one it came in.
+~   model.training = mode  # You set the flag of the outermost module alone, but `eval()` had set it in every module
+~       # inside as well. So does `model.train(…)`.
 ~   model.train(mode); torch.set_grad_enabled(False)  # Grad mode is still off when your function is over, so
 ~       # whatever runs next isn't recorded. A `with` block would end by itself.
 ~   model.train(mode); torch.set_grad_enabled(True)  # Grad mode is on when your function is over, although it was
 ~       # off in one of the cases. A `with` block puts back what was there.
     return y
+~   return y.mean()  # The numbers you return aren't the model's. Return what it computes from `x`, and leave that as it is.
 ~   return y.tolist()  # Your function doesn't return a tensor. Return what the model computes.
 """,
     cases=_other_models,
@@ -333,18 +335,20 @@ _FIRST = "k * x", "x**2 + k", "(k - x) ** 2", "k**2 + {n} * x", "x**2 * k"
 _SECOND = "{m} * x", "x * x.detach()", "x**2", "x.detach() * k + {m} * x"
 
 
-def _arrives(*terms: str, cut: bool = True) -> Callable[[Data], float]:
-    """Return what gives the gradient that some of the terms send to `x`, with and without the cuts."""
+def _arrives(*terms: str, k: bool = True, others: bool = True) -> Callable[[Data], float]:
+    """Return what gives the gradient that some of the terms send to `x`, with and without the cut that
+    makes `k`, and the other cuts.
+    """
 
     def gradient(data: Data) -> float:
         x = torch.tensor(data["x"], requires_grad=True)
-        k = eval(data["live"], {"x": x})
+        constant = eval(data["live"], {"x": x})
         texts = [data[term] for term in terms]
-        if cut:
-            k = k.detach()
-        else:
+        if k:
+            constant = constant.detach()
+        if not others:
             texts = [text.replace(".detach()", "") for text in texts]
-        made = [eval(text, {"x": x, "k": k}) for text in texts]
+        made = [eval(text, {"x": x, "k": constant}) for text in texts]
         return _grad(sum(made) + 0 * x, x)[0].item()
 
     return gradient
@@ -384,11 +388,15 @@ CUTS = Exercise(
                 "`x.grad`",
                 "what comes along the paths that were recorded, with each constant as a number",
                 {
-                    "what you get if nothing were cut off": _arrives("a", "b", cut=False),
+                    "what you'd get if nothing were cut off": _arrives(
+                        "a", "b", k=False, others=False
+                    ),
+                    "what you'd get if only `k` were cut off": _arrives("a", "b", others=False),
+                    "what you'd get if `k` weren't cut off": _arrives("a", "b", k=False),
                     "what `a` alone sends": _arrives("a"),
                     "what `b` alone sends": _arrives("b"),
                     "the value of `a + b`, not a gradient": _value_of,
-                    "what you get if no path led to `x`": 0,
+                    "what you'd get if no path led to `x`": 0,
                 },
             ),
         ),

@@ -332,8 +332,12 @@ from torch import nn
 def answer(model):
     for before, layer in zip(model, model[1:]):
         if isinstance(before, (nn.ReLU, nn.Tanh, nn.Sigmoid)) and hasattr(layer, "inplace"):
+~       if isinstance(before, (nn.Tanh, nn.Sigmoid)) and hasattr(layer, "inplace"):  # You look for a Tanh and a Sigmoid,
+~           # and both do save their results. One more kind of layer does so, too.
+~       if isinstance(before, nn.Tanh) and hasattr(layer, "inplace"):  # You only look at what comes after a Tanh.
+~           # Which other layers save their results?
 ~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every in-place edit, and some of
-~           # them do no harm and save memory. What did the layer before it save?
+~           # them did no harm and saved memory. What did the layer before each of them save?
             layer.inplace = False
 """,
     cases=_other_models,
