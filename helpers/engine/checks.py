@@ -115,6 +115,7 @@ DATE = (
     f"{X}\nh = Value(5.0)\nh.add_(x)\nz = h * h\nz.backward()",
     f"{X}\nh = x + x\nz = h.add_(1.0)\nz.backward()",
     f"{X}\nz = x * x\nz.backward()\nz.backward()",
+    f"{X}\n{Y}\nz = x * y\n{OFF}y.add_(1.0)\nz.backward()",
 )
 
 

@@ -467,7 +467,7 @@ DATES = Exercise(
         " counter says at that moment.": at([1], [0], _AT.format(1, 0)),
         "You refuse this edit, as you should, but the two numbers in your message are wrong. First comes the"
         " version now, then the date on the photograph.": lambda seen, right: (
-            _refuses(seen, right) and "is at version" in seen[3][0]
+            _refuses(seen, right) and "is at version" in seen[3][0] and "{" not in seen[3][0]
         ),
         "You refuse this edit, as you should, but not in the words of `MODIFIED.format(now, then)`.": (
             _refuses
