@@ -597,6 +597,8 @@ def answer(model, step, validate, patience, max_rounds):
         step()  # each round trains, and then it validates
         loss = validate().item()
         losses.append(loss)  # the loss of each round is returned
+~       if loss < best or waited + 1 < patience: losses.append(loss)  # The loss of the very last round is missing. Note
+~           # each loss before you decide whether to stop.
         waited += 1  # a round without a smaller loss has to be counted
         if loss < best:
 ~       if loss <= best:  # You counted a loss as better when it only equals the best. Patience is there to end
