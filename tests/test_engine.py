@@ -127,6 +127,13 @@ ASKED = "    if node.saved is None:\n        raise RuntimeError(TWICE)\n"
 RAN = "    grads = node.backward(grad)\n"
 THROWN = "    node.saved = node.saved and None\n"
 WALK = yours("05").partition("evaluate):")[2]
+LOOKS = """class MulBackward0(Node):
+    def backward(self, grad):
+        a, b = self.saved
+        return grad * b, grad * a
+
+
+"""
 MISTAKES = {
     "04": [
         ("    if any(value.requires_grad for value in inputs):", "    if False:", "doesn't know that it"),
@@ -160,6 +167,7 @@ MISTAKES = {
     ],
     "06": [
         (ADDED, "leaf.grad = Value(grad.data.clone())", "Each call replaced"),
+        ("Value(grad.data.clone())", "grad.clone()", "A Value has no such method"),
         ("Value(grad.data.clone())", "grad", "You kept it as it came"),
         ("Value(grad.data.clone())", "Value(grad.data)", "You kept it as it came"),
         ("Value(grad.data.clone())", "grad.data.clone()", "has to be a `Value`"),
@@ -182,6 +190,7 @@ MISTAKES = {
         (RAN + "    if node.saved and not retain_graph:\n        node.saved = None\n", "    if getattr(node, 'ran', False):\n        raise RuntimeError(TWICE)\n" + RAN + "    node.ran = bool(node.saved) and not retain_graph\n", "by setting it to None"),
         ("node.saved = None\n", "node.next_functions = ()\n", "without its edges"),
         (ASKED, "", "but in Python's words"),
+        ("def evaluate(", f"{LOOKS}def evaluate(", "Does your node of lesson 05 ask it"),
         (ASKED, "    if not node.saved:\n        return [Value(0.0)] * 2\n", "as if nothing were missing"),
         ("RuntimeError(TWICE)", 'RuntimeError("twice")', "but not in PyTorch's words"),
         ("RuntimeError(TWICE)", "ValueError(TWICE)", "PyTorch says them in a RuntimeError"),
@@ -213,6 +222,7 @@ MISTAKES = {
     "09": [
         ("(value, value._version) for", "value for", "Does `unpack` still return Values"),
         ("return [Value(value.data) for value, _ in node.saved]", "return node.saved", "Does `unpack` still return Values"),
+        ("def add_(", f"{LOOKS}def add_(", "does your node of lesson 05 ask"),
         ("    value.edits[0] += 1\n", "", "A write has to move the counter"),
         ("(value, value._version)", "(value, 0)", "The date is what the counter says"),
         ("format(value._version, date)", "format(date, value._version)", "the two numbers in your message are wrong"),

@@ -438,6 +438,8 @@ TALLY = Exercise(
     principle="the first gradient begins a tally of the leaf's own, each later one is added into that same"
     " tally, and it stays there until `zero_grad` wipes it.",
     known={
+        "A Value has no such method. But its numbers are a plain tensor, which has them all:"
+        " `grad.data.clone()`, `leaf.grad.data.zero_()`.": fails("'Value' object has no attribute"),
         "Each call replaced what the one before had left. A tally adds up.": at(
             [0], [0], (1.0, 1.0)
         ),

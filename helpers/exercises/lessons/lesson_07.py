@@ -462,6 +462,9 @@ FREE = Exercise(
         ),
         "After `backward()` the node of `z` still holds its photographs. Throw them away where the node has"
         " just run, in `evaluate`.": at([0], [1]),
+        "The photographs are gone, and a line of yours looks into `saved` all the same. Let `unpack` alone"
+        " look there, and say `RuntimeError(TWICE)` if they're gone. Does your node of lesson 05 ask it,"
+        " with `a, b = unpack(self)`?": fails_first("non-iterable NoneType", "not subscriptable"),
         "Your second call fails because there are no photographs, but in Python's words. Before `unpack`"
         " hands them out, have it check whether they're gone, and if so, `raise RuntimeError(TWICE)`.": fails_first(
             "'NoneType'", "not enough values"
