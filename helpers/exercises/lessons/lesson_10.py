@@ -348,7 +348,7 @@ CLOCK = Exercise(
     ),
     right="That's an honest clock. With `torch.cuda.synchronize` as `wait` it's the one you'd use on a GPU, after a"
     " first call to warm up.",
-    principle="the desk has to be empty when you start the clock, and empty again when you stop it.",
+    principle="`work()` returns at once, so ask at each reading of the clock what's still lying on the GPU's desk.",
     known={
         "You called `work` more than once. A warm-up is a good habit on a real GPU, but here you were asked to time one"
         " call.": lambda seen, _: all(case[1] > 1 for case in ended(seen)) and bool(ended(seen)),

@@ -362,7 +362,9 @@ def answer(model, x, y):
     cases=_other_cases,
 )
 
-_ORDER = "What is in `w.grad` when the step comes, and from which laps?"
+_ALONE = "Does the step find anything but the gradient of its own lap?"
+_NEXT = "What does this lap leave in `w.grad` for the next one?"
+_SEEN = "What's in `w.grad` when the step looks?"
 _TWICE = "How many times does a step move `w` in one lap, and by how much?"
 _CALLED = "Does each of these lines really do what its name says?"
 _BEGIN = """w = torch.tensor({}, requires_grad=True)
@@ -377,20 +379,20 @@ ORDERS = Lines(
         _BEGIN.format(3.0, 0.02, "(w - 1) ** 4"),
     ),
     lines={
-        "sgd.zero_grad(); loss.backward(); sgd.step()": _ORDER,
-        "loss.backward(); sgd.zero_grad(); sgd.step()": _ORDER,
-        "loss.backward(); sgd.step(); w.grad = None": _ORDER,
-        "loss.backward(); sgd.step()": _ORDER,
-        "sgd.step(); sgd.zero_grad(); loss.backward()": _ORDER,
-        "(w.grad,) = torch.autograd.grad(loss, w); sgd.step()": _ORDER,
-        "loss.backward(); sgd.step(); sgd.zero_grad()": _ORDER,
-        "w.grad = None; loss.backward(); sgd.step()": _ORDER,
-        "loss.backward(); sgd.step(); w.grad.zero_()": _ORDER,
+        "sgd.zero_grad(); loss.backward(); sgd.step()": _ALONE,
+        "loss.backward(); sgd.zero_grad(); sgd.step()": _SEEN,
+        "loss.backward(); sgd.step(); w.grad = None": _NEXT,
+        "loss.backward(); sgd.step()": _NEXT,
+        "sgd.step(); sgd.zero_grad(); loss.backward()": "From which lap is the gradient that the step finds?",
+        "(w.grad,) = torch.autograd.grad(loss, w); sgd.step()": "Is the new gradient added to the old one, or does it take its place?",
+        "loss.backward(); sgd.step(); sgd.zero_grad()": _NEXT,
+        "w.grad = None; loss.backward(); sgd.step()": _ALONE,
+        "loss.backward(); sgd.step(); w.grad.zero_()": _NEXT,
         "loss.backward(); sgd.step(); sgd.zero_grad": _CALLED,
         "sgd.zero_grad(); loss.backward(); sgd.step": _CALLED,
         "sgd.zero_grad(); (2 * loss).backward(); sgd.step()": _TWICE,
         "sgd.zero_grad(); loss.backward(); sgd.step(); sgd.step()": _TWICE,
-        "loss.backward(retain_graph=True); sgd.step(); sgd.zero_grad()": _ORDER,
+        "loss.backward(retain_graph=True); sgd.step(); sgd.zero_grad()": _NEXT,
     },
     trial="""
 {begin}
@@ -597,6 +599,8 @@ def answer(model, step, validate, patience, max_rounds):
         step()  # each round trains, and then it validates
         loss = validate().item()
         losses.append(loss)  # the loss of each round is returned
+~       if loss < best or waited + 1 < patience: losses.append(loss)  # The loss of the very last round is missing. Note
+~           # each loss before you decide whether to stop.
         waited += 1  # a round without a smaller loss has to be counted
         if loss < best:
 ~       if loss <= best:  # You counted a loss as better when it only equals the best. Patience is there to end
