@@ -127,6 +127,13 @@ ASKED = "    if node.saved is None:\n        raise RuntimeError(TWICE)\n"
 RAN = "    grads = node.backward(grad)\n"
 THROWN = "    node.saved = node.saved and None\n"
 WALK = yours("05").partition("evaluate):")[2]
+LOOKS = """class MulBackward0(Node):
+    def backward(self, grad):
+        a, b = self.saved
+        return grad * b, grad * a
+
+
+"""
 MISTAKES = {
     "04": [
         ("    if any(value.requires_grad for value in inputs):", "    if False:", "doesn't know that it"),
@@ -160,6 +167,7 @@ MISTAKES = {
     ],
     "06": [
         (ADDED, "leaf.grad = Value(grad.data.clone())", "Each call replaced"),
+        ("Value(grad.data.clone())", "grad.clone()", "A Value has no such method"),
         ("Value(grad.data.clone())", "grad", "You kept it as it came"),
         ("Value(grad.data.clone())", "Value(grad.data)", "You kept it as it came"),
         ("Value(grad.data.clone())", "grad.data.clone()", "has to be a `Value`"),
@@ -170,16 +178,24 @@ MISTAKES = {
         ("leaf.grad.data.zero_()", "leaf.grad = Value(0.0 * leaf.grad.data)", "a new tally of zeros"),
         ("leaf.grad.data.zero_()", "leaf.grad = None", "With `set_to_none=False` the tally stays"),
         ("elif leaf.grad is not None:", "else:", "There's nothing to write zeros into"),
+        ("    else:\n        leaf.grad.data +=", "    if True:\n        leaf.grad.data +=", "The first gradient counts twice"),
+        ("elif leaf.grad is not None:", "else:\n            leaf.grad = leaf.grad or Value(0 * leaf.data)", "so it has no tally"),
+        ("*leaves", "leaves", "Keep that `*`"),
     ],
     "07": [
-        (RAN, THROWN + RAN, "Already the first call is refused"),
+        (RAN, THROWN + RAN, "Even the first call is refused"),
         ("    return grads", "", "A node has to hand its gradients on"),
         ("and not retain_graph", "and retain_graph", "You have the flag the wrong way round"),
         ("node.saved = None\n", "pass\n", "still holds its photographs"),
+        (RAN + "    if node.saved and not retain_graph:\n        node.saved = None\n", "    if getattr(node, 'ran', False):\n        raise RuntimeError(TWICE)\n" + RAN + "    node.ran = bool(node.saved) and not retain_graph\n", "by setting it to None"),
         ("node.saved = None\n", "node.next_functions = ()\n", "without its edges"),
         (ASKED, "", "but in Python's words"),
+        ("def evaluate(", f"{LOOKS}def evaluate(", "Does your node of lesson 05 ask it"),
         (ASKED, "    if not node.saved:\n        return [Value(0.0)] * 2\n", "as if nothing were missing"),
         ("RuntimeError(TWICE)", 'RuntimeError("twice")', "but not in PyTorch's words"),
+        ("RuntimeError(TWICE)", "ValueError(TWICE)", "PyTorch says them in a RuntimeError"),
+        ("RuntimeError(TWICE)", "TWICE", "PyTorch says them in a RuntimeError"),
+        ("(evaluate, retain_graph=retain_graph)", "(evaluate, retain_graph)", "where the node should be"),
         (RAN, "    if hasattr(node, 'ran'):\n        raise RuntimeError(TWICE)\n    node.ran = True\n" + RAN, "A sum refuses"),
         ("run = partial(evaluate, retain_graph=retain_graph)", "run = evaluate", "the photographs should stay"),
         ("partial(evaluate, retain_graph=retain_graph)", "evaluate(retain_graph=retain_graph)", "before there is a node"),
@@ -188,9 +204,15 @@ MISTAKES = {
         ("    global grad_mode\n", "", "Begin with `global grad_mode`"),
         ("@contextmanager\n", "", "Does `@contextmanager` stand above"),
         ("if grad_mode and any", "if any", "still records"),
+        ("        yield\n", "        yield\n        yield\n", "exactly one `yield`"),
+        ("if grad_mode and any(value.requires_grad for value in inputs):\n        result.requires_grad = True", "if any(value.requires_grad for value in inputs):\n        result.requires_grad = grad_mode", "still has a node"),
+        ("before, grad_mode = grad_mode, mode", "before, grad_mode = grad_mode, False", "the switch should be what `mode` says"),
+        ("before, grad_mode = grad_mode, mode", "before, grad_mode = grad_mode, not grad_mode", "the switch should be what `mode` says"),
+        ("    finally:\n", "    except ZeroDivisionError:\n        pass\n    finally:\n", "swallowed an error"),
+        ("    return Value(value.data)", "    second = Value(value.data)\n    second.grad_fn = value.grad_fn\n    return second", "still leads to the node of `h`"),
         ("grad_mode = before", "pass", "doesn't record any more"),
         ("grad_mode = before", "grad_mode = True", "which needn't be True"),
-        ("    try:\n        yield\n    finally:\n        grad_mode = before", "    yield\n    grad_mode = before", "left by an error"),
+        ("    try:\n        yield\n    finally:\n        grad_mode = before", "    yield\n    grad_mode = before", "A block was left"),
         ("return Value(value.data)", "return value", "still has its history"),
         ("    return Value(value.data)", "    value.grad_fn, value.requires_grad = None, False\n    return value", "took the flag or the history away"),
         ("    return Value(value.data)", "    value.grad_fn = None\n    return Value(value.data)", "took the flag or the history away"),
@@ -200,6 +222,7 @@ MISTAKES = {
     "09": [
         ("(value, value._version) for", "value for", "Does `unpack` still return Values"),
         ("return [Value(value.data) for value, _ in node.saved]", "return node.saved", "Does `unpack` still return Values"),
+        ("def add_(", f"{LOOKS}def add_(", "does your node of lesson 05 ask"),
         ("    value.edits[0] += 1\n", "", "A write has to move the counter"),
         ("(value, value._version)", "(value, 0)", "The date is what the counter says"),
         ("format(value._version, date)", "format(date, value._version)", "the two numbers in your message are wrong"),
@@ -219,6 +242,20 @@ MISTAKES = {
         ("    return value\n", "", "returns the value that it has edited"),
         ("    if node.saved is None:\n        raise RuntimeError(TWICE)\n", "", "gone after a backward"),
         ("    if node.saved is None:\n        raise RuntimeError(TWICE)\n", "    node.saved = node.saved or []\n", "gone after a backward"),
+        ("value.edits[0] += 1", "value._version += 1", "only reads the counter"),
+        ("value.edits[0] += 1", "value.edits[0] =+ 1", "how many writes there were"),
+        ("value.edits[0] += 1", "value.edits[0] += 2", "how many writes there were"),
+        ("(value, value._version)", "(Value(value.data.clone()), 0)", "Your photograph is a copy"),
+        ("MODIFIED.format(value._version, date)", '"edited"', "not in the words of `MODIFIED"),
+        ("value.requires_grad and value.grad_fn", "value.grad_fn", "Refuse only a leaf"),
+        ("    result = value + other\n", "    value.edits[0] += 1\n    result = value + other\n", "how many writes there were"),
+        ("    if result.requires_grad:\n        value.requires_grad, value.grad_fn = True,", "    value.requires_grad, value.grad_fn = result.requires_grad,", "Leave its flag alone"),
+        ("Value(value.data)\n    second.edits", "Value(value.data.clone())\n    second.edits", "instead of giving `value` a new tensor"),
+        ("    second = Value(value.data)\n", "    return value\n", "a second Value without history"),
+        ("(value, value._version) for value in values]\n\n\ndef unpack(node):\n    if node.saved is None:\n        raise RuntimeError(TWICE)\n    for value, date in node.saved:\n        if value._version != date:", "(value, value.data._version) for value in values]\n\n\ndef unpack(node):\n    if node.saved is None:\n        raise RuntimeError(TWICE)\n    for value, date in node.saved:\n        if value.data._version != date:", "the tensor inside has a counter"),
+        ("    return value\n", "    return result\n", "be one and the same Value"),
+        ("format(value._version, date)", "format(1, 0)", "the two numbers in your message are wrong"),
+        ("in node.saved:", "in node.saved[-1:]:", "compare each one with its date"),
     ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """

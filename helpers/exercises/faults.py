@@ -16,7 +16,9 @@ one has to show another value there than each faulty one, or the faulty one has 
 """
 
 import re
+import traceback
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 
 from autograd_graphs.guard import Failed, guarded
@@ -25,8 +27,11 @@ from helpers.exercises import reading
 from helpers.exercises.programs import names_of
 from helpers.exercises.reading import Reader, same
 
-_LAST = (
+_SHOWS = (
     "That is where it shows. The cause is an earlier line: which one leads to what you see there?"
+)
+_UNREACHED = (
+    "The program stops with an error before it gets to that line. Which earlier one makes it fail?"
 )
 _NONE = "The program has no such line. Each line's number comes after it."
 _BEFORE = re.compile(r"^(?:\s|[#(.]|it is|the|lines?|number|no|nr|l(?=[\s.\d]))+", re.IGNORECASE)
@@ -108,10 +113,12 @@ class Faults:
         broken = list(right)
         broken[line - 1] = indent + fault.format_map(numbers)
         count, shows = len(right), program.shows.format_map(numbers)
+        at = cache(lambda: _stops_at(broken) or count)
         return {
             "truth": lambda: [line] if does_harm(right, broken, shows) else [],
             "known": {
-                _LAST: lambda seen, _: seen == (count,),
+                _SHOWS: lambda seen, _: seen == (at(),),
+                _UNREACHED: lambda seen, _: at() < seen[0] <= count,
                 _NONE: lambda seen, _: not 0 < seen[0] <= count,
             },
             "reader": line_of(broken),
@@ -135,6 +142,21 @@ def does_harm(right: list[str], broken: list[str], shows: str) -> bool:
 def _outcome(lines: list[str], shows: str) -> object:
     code = "\n".join([*lines, f"outcome = {shows}"])
     return guarded(lambda: plain(names_of(code)["outcome"]))
+
+
+def _stops_at(lines: list[str]) -> int | None:
+    """Return the line at which a program raises, None where it runs to its end."""
+
+    def raises() -> int | None:
+        try:
+            names_of("\n".join(lines))
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            return next(frame.lineno for frame in frames if frame.filename == "<exercise>")
+        return None
+
+    at = guarded(raises)
+    return None if isinstance(at, Failed) else at
 
 
 def _numbered(lines: list[str]) -> str:

@@ -79,7 +79,10 @@ def _is_in_a_tuple(run: Run, own: Run) -> bool:
 
 def _of_an_error(answer: object, runs: list[Run]) -> str:
     """Name the slip where a run never came to torch: an unknown name, other arguments."""
-    errors = [run.returned for run in runs if isinstance(run.returned, Failed)]
+    failed = [run for run in runs if isinstance(run.returned, Failed)]
+    if isinstance(answer, Cell):
+        failed = [run for run in failed if run.line and run.line.text]  # else our program failed
+    errors = [run.returned for run in failed]
     kinds = {"NameError"} if isinstance(answer, Cell) else {"NameError", "UnboundLocalError"}
     unknown = [error.text for error in errors if error.kind in kinds]
     if unknown and isinstance(answer, Cell):

@@ -18,7 +18,7 @@ FORWARD, ZERO, BACKWARD, STEP = "forward", "zero_grad", "backward", "step"
 
 
 class Loop(World):
-    """A weight of 1 that a loss pulls to 4, and an optimizer that goes a quarter of the gradient."""
+    """A weight of 1 that a loss pulls to 4, and an optimizer that subtracts a quarter of the gradient."""
 
     setup = (
         "w = torch.tensor(1., requires_grad=True)",
@@ -65,7 +65,7 @@ class Loop(World):
         if "loss" not in self.bound:
             return f"{words}. There is no loss yet."
         at = short_numbers(self.loss.tolist())
-        return f"{words}. The loss was {at}; what its graph saved is {self.kept()}."
+        return f"{words}. The loss was {at}, and its saved tensor is {self.kept()}."
 
 
 # px: the size of the picture, of a line's card and of a place, and where the middle of each is

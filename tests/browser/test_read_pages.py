@@ -157,7 +157,7 @@ def test_the_search_leads_to_a_word_and_opens_the_fold_in_which_it_stands(reader
     reader.wait_for_url("**/03_leaf_and_non_leaf.html*")
     assert "retain_grad" in reader.locator("article .highlighted").first.inner_text()
     reader.wait_for_function(IN_SIGHT)
-    reader.evaluate("localStorage.setItem('sphinx_highlight_terms', 'differentiable')")
+    reader.evaluate("localStorage.setItem('sphinx_highlight_terms', 'typo')")
     reader.goto(address(site, "11_training_loop"))
     reader.wait_for_selector("details[open] .highlighted")
     reader.wait_for_function(IN_SIGHT)

@@ -11,6 +11,7 @@ class Lab extends Base {
     const [wide, high] = film.size;
     this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     this.svg.style.cssText = `--wide:${wide};--high:${high}`;
+    this.root.style.setProperty("--wide", wide); // in a narrow room the panel makes way for the picture
     this.rows = Math.max(3, ...film.actions.map(({ code }) => code.split("\n").length));
     this.pane.addEventListener("click", ({ target }) => this.onPicture(target));
     this.title = element("h3", "title", this.panel);

@@ -80,7 +80,7 @@ CALLS = Exercise(
                 {
                     "what the values of `{d}` and `{e}` add up to, not their"
                     " gradients": "value(f'{d} + {e}')",
-                    "what you get if nothing had been emptied": (
+                    "what you'd get if nothing had been emptied": (
                         "slope(f'{a} + {b} + {c} + {d} + {e}', 'x'), slope(f'{c} + {d} + {e}',"
                         " 'x'), slope(f'{a} + {b} + {d} + {e}', 'x')"
                     ),
@@ -294,6 +294,12 @@ def answer(model, chunks):
 ~       mean = losses.sum() / (targets != -100).sum(); (mean * len(targets) / sum(len(t) for _, t in chunks)).backward()  # You
 ~           # weighted each mean by its number of targets, padding included. What counts is the number that the
 ~           # mean divided by, and `cross_entropy` leaves the padding out.
+~       mean = torch.nn.functional.cross_entropy(model(words), targets); (mean / count).backward()  # You divided a
+~           # chunk's mean by the number of targets. But a mean has already been divided once, so take the sum.
+~       (losses.sum() / len(chunks)).backward()  # You divided the sums by the number of chunks. The mean is over
+~           # targets, so divide by how many of them count in all the chunks together.
+~       torch.autograd.grad(losses.sum() / count, model.weight)  # `torch.autograd.grad` hands the gradient to you and
+~           # leaves `.grad` as it was. Here it belongs in `.grad`.
 ~       losses.sum().backward()  # Each target counts the same, which is good. But this is the gradient of a sum
 ~           # over all targets, and the loss is their mean.
 ~       (losses.sum() / sum(len(t) for _, t in chunks)).backward()  # You divided by the number of all targets, with the
@@ -432,11 +438,18 @@ TALLY = Exercise(
     principle="the first gradient begins a tally of the leaf's own, each later one is added into that same"
     " tally, and it stays there until `zero_grad` wipes it.",
     known={
+        "A Value has no such method. But its numbers are a plain tensor, which has them all:"
+        " `grad.data.clone()`, `leaf.grad.data.zero_()`.": fails("'Value' object has no attribute"),
         "Each call replaced what the one before had left. A tally adds up.": at(
             [0], [0], (1.0, 1.0)
         ),
         "A sum hands `x` and `y` the very same `Value`. You kept it as it came, so both leaves write on one"
-        " sheet, and you get 3 and 3. Begin a tally on a copy.": at([0], [0], (3.0, 3.0)),
+        " sheet, and you get 3 and 3. Begin a tally on a copy.": both(
+            at([0], [0], (3.0, 3.0)), lambda seen, right: same(seen[1], right[1])
+        ),
+        "The first gradient counts twice: it begins the tally, and then it's added to it as well.": at(
+            [0], [0], (3.0, 3.0)
+        ),
         "What `leaf.grad` holds has to be a `Value` again, so that it can be asked for its `.data` like any"
         " other.": lambda seen, right: "no Value" in str(seen),
         "The gradients are right, but your second call made a new tally: `g`, a second name for the first"
@@ -447,6 +460,10 @@ TALLY = Exercise(
         "You made a new tally of zeros. The old one, which `g` names, still holds its number. Write the zeros"
         " into the tally that's there.": at([4], [1]),
         "With `set_to_none=False` the tally stays, and zeros are written into it.": at([4], [0]),
+        "No call has reached `y`, so it has no tally. Leave its `.grad` None, as PyTorch does: zeros are written"
+        " only into a tally that's there.": at([5], [0], (0.0, 0.0)),
+        "`zero_grad(x)` gets its leaves one by one, and the `*` in its first line makes a tuple of them. Keep that"
+        " `*`.": fails_first("'Value' object is not iterable"),
         "When the first gradient comes, there is no tally yet: `leaf.grad` is None.": fails(
             "'NoneType'", cases=slice(1)
         ),

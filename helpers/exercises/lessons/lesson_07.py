@@ -120,6 +120,15 @@ CARRIED = Exercise(
     reference="""
 def answer(w, inputs):
     h, c = torch.tensor(0.5), torch.tensor(0.0)
+~   h, c, losses = torch.tensor(0.5), torch.tensor(0.0), []
+~   for x in inputs:
+~       c = c / 2 + torch.tanh(w * h + x)
+~       h = torch.tanh(c)
+~       losses.append((h - 0.9) ** 2)
+~   sum(losses).backward()
+~   w.data -= w.grad
+~   inputs = []  # You take a single step at the end, and it goes back through all the others. `w` should learn at
+~       # each step, from that step only.
 ~   h, c = torch.tensor(0.5), torch.tensor(0.0)
 ~   for x in inputs:
 ~       c = c / 2 + torch.tanh(w * h + x)
@@ -131,18 +140,22 @@ def answer(w, inputs):
 ~       # it, so `w` learns from them again and again. They shouldn't be there at all.
     for x in inputs:
         c = c / 2 + torch.tanh(w * h + x)
-~       c = c / 2 + torch.tanh(w * h + x).detach()  # You cut too early: this loss has no history left, so nothing
-~           # leads back to `w`. Cut after `backward()`, when the step has used its history.
+~       c = c / 2 + torch.tanh(w * h + x).detach()  # Nothing leads from this loss back to `w`, because you
+~           # cut before `backward()`. Cut after it, when the step has used its history.
         h = torch.tanh(c)
         loss = (h - 0.9) ** 2
         loss.backward()  # each step has a loss of its own
         with torch.no_grad():
             w -= w.grad  # each step moves `w`, in place and under `no_grad()`
+~           w += w.grad  # You add the gradient, so each step makes its loss larger. The program subtracts it.
         w.grad = None  # each step uses only its own gradient
         h, c = h.detach(), c.detach()  # both numbers go on, but their history stays behind
-~       h = h.detach()  # The second step still goes back into the first one, whose photographs are gone. `h` has left
-~           # its history behind. Which other name is carried into the next step?
+~       h = h.detach()  # The second step still goes back into the first one, whose photographs are gone. Two names are
+~           # carried over. Does each of them leave its history behind, at the end of every step?
 ~       h, c = h.detach(), torch.tensor(0.0)  # You left the history of `c` behind, but you lost its number, too.
+~       h, c = torch.tensor(0.5), c.detach()  # You left the history of `h` behind, but you lost its number, too.
+~       h, c = torch.tensor(0.5), torch.tensor(0.0)  # Each step starts from scratch. The histories should stay
+~           # behind, but both numbers should go on.
 """,
 )
 
@@ -226,6 +239,8 @@ APART = Exercise(
         "Your function changed `w.grad`, because `backward()` adds to it. There's another function, which"
         " returns gradients and leaves the `.grad` of leaves alone.": wrong_in(1),
         "Your function changed `w` itself. We only want its gradients.": shows("changed"),
+        "A call was refused, because one before it had freed the trunk that they share. Only the last call may"
+        " free it.": fails("second time"),
         "Your list holds tuples: `torch.autograd.grad` gives one gradient for each input, in a"
         " tuple.": _in_tuples,
     },
@@ -323,13 +338,18 @@ KEPT = Exercise(
                 "the bytes of each tensor that some node keeps, counted once",
                 {
                     "one of these tensors, and the nodes keep more than one": "4 * n",
-                    "the number of elements, and a float takes 4 bytes": "n * len(set(kept))",
+                    "the number of elements, and a float takes 4 bytes": (
+                        "n * len(set(kept)), n * len(kept)"
+                    ),
+                    "these tensors and the loss itself, but no node keeps the loss": (
+                        "4 * n * len(set(kept)) + 4"
+                    ),
                     "nothing at all, but no backward has run yet": 0,
                 },
                 loose={
                     "what you get if you count a tensor for each node that keeps"
                     " it": "4 * n * len(kept)",
-                    "all the tensors that the forward made, and `x`": "16 * n",
+                    "all the tensors that the forward made, and `x`": "16 * n, 16 * n + 4",
                 },
             ),
         ),
@@ -436,8 +456,15 @@ FREE = Exercise(
         " a node hands nothing on.": at([0], [0]),
         "You have the flag the wrong way round: the photographs are gone with `retain_graph=True`, and"
         " without it they stay.": lambda seen, right: (seen[0], seen[3]) == (right[3], right[0]),
+        "Your second call is refused, as it should be. But after the first one, `node.saved` still holds something."
+        " Throw the photographs away by setting it to None.": lambda seen, right: (
+            seen[0] == (right[0][0], True) and seen[1][0] == right[1][0]
+        ),
         "After `backward()` the node of `z` still holds its photographs. Throw them away where the node has"
         " just run, in `evaluate`.": at([0], [1]),
+        "The photographs are gone, and a line of yours looks into `saved` all the same. Let `unpack` alone"
+        " look there, and say `RuntimeError(TWICE)` if they're gone. Does your node of lesson 05 ask it,"
+        " with `a, b = unpack(self)`?": fails_first("non-iterable NoneType", "not subscriptable"),
         "Your second call fails because there are no photographs, but in Python's words. Before `unpack`"
         " hands them out, have it check whether they're gone, and if so, `raise RuntimeError(TWICE)`.": fails_first(
             "'NoneType'", "not enough values"
@@ -447,6 +474,11 @@ FREE = Exercise(
         "Your second call is refused, but not in PyTorch's words. They are in `TWICE`.": at(
             [1], [0]
         ),
+        "You have the words, but PyTorch says them in a RuntimeError: `raise RuntimeError(TWICE)`.": fails_first(
+            "a second time", "must derive from BaseException"
+        ),
+        "`partial(evaluate, retain_graph)` puts the flag where the node should be. Hand it over by its name:"
+        " `partial(evaluate, retain_graph=retain_graph)`.": fails("'bool' object has no attribute"),
         "A sum refuses to go back a second time. But it took no photographs, so what could it be missing?"
         " PyTorch lets you go back through it as often as you like.": at([2], [0]),
         "With `retain_graph=True` the photographs should stay. Does the flag get from `backward` to"

@@ -96,7 +96,8 @@ RECORDED = Exercise(
     ),
     hints=(
         "Ask two questions of an operation: which mode is on when it runs, and does an input require grad?",
-        "Here the innermost block decides about the mode, and `eval()` doesn't touch it. A leaf's flag is what you set it to.",
+        "Of `no_grad()` and `enable_grad()` the innermost decides (an `inference_mode()` around them they can't undo), and `eval()`"
+        " doesn't touch the mode. A leaf's flag is what you set it to.",
     ),
     solution=_PROGRAM,
 )
@@ -230,15 +231,17 @@ def answer(model, x):
 ~           # multiplies it by something that requires grad would fail. There's another block that records nothing
 ~           # either, but makes ordinary tensors.
     model.train(mode)  # the model goes back to the mode it came in
-~   pass  # Your result is right. But a model that was being trained goes on without its dropout.
-~   model.train()  # Your result is right. But a model that came in eval mode is in train mode now.
-~   model.train(not mode)  # Your result is right, but you set the other mode at the end. The model should go back
-~       # to the one it came in.
+~   pass  # A model that was being trained goes on without its dropout, because it's still in eval mode.
+~   model.train()  # A model that came in eval mode is in train mode now.
+~   model.train(not mode)  # You set the other mode at the end. The model should go back to the one it came in.
+~   model.training = mode  # You set the flag of the outermost module alone, but `eval()` had set it in every module
+~       # inside as well. So does `model.train(…)`.
 ~   model.train(mode); torch.set_grad_enabled(False)  # Grad mode is still off when your function is over, so
 ~       # whatever runs next isn't recorded. A `with` block would end by itself.
 ~   model.train(mode); torch.set_grad_enabled(True)  # Grad mode is on when your function is over, although it was
 ~       # off in one of the cases. A `with` block puts back what was there.
     return y
+~   return y.mean()  # The numbers you return aren't the model's. Return what it computes from `x`, and leave that as it is.
 ~   return y.tolist()  # Your function doesn't return a tensor. Return what the model computes.
 """,
     cases=_other_models,
@@ -332,18 +335,20 @@ _FIRST = "k * x", "x**2 + k", "(k - x) ** 2", "k**2 + {n} * x", "x**2 * k"
 _SECOND = "{m} * x", "x * x.detach()", "x**2", "x.detach() * k + {m} * x"
 
 
-def _arrives(*terms: str, cut: bool = True) -> Callable[[Data], float]:
-    """Return what gives the gradient that some of the terms send to `x`, with and without the cuts."""
+def _arrives(*terms: str, k: bool = True, others: bool = True) -> Callable[[Data], float]:
+    """Return what gives the gradient that some of the terms send to `x`, with and without the cut that
+    makes `k`, and the other cuts.
+    """
 
     def gradient(data: Data) -> float:
         x = torch.tensor(data["x"], requires_grad=True)
-        k = eval(data["live"], {"x": x})
+        constant = eval(data["live"], {"x": x})
         texts = [data[term] for term in terms]
-        if cut:
-            k = k.detach()
-        else:
+        if k:
+            constant = constant.detach()
+        if not others:
             texts = [text.replace(".detach()", "") for text in texts]
-        made = [eval(text, {"x": x, "k": k}) for text in texts]
+        made = [eval(text, {"x": x, "k": constant}) for text in texts]
         return _grad(sum(made) + 0 * x, x)[0].item()
 
     return gradient
@@ -383,11 +388,15 @@ CUTS = Exercise(
                 "`x.grad`",
                 "what comes along the paths that were recorded, with each constant as a number",
                 {
-                    "what you get if nothing were cut off": _arrives("a", "b", cut=False),
+                    "what you'd get if nothing were cut off": _arrives(
+                        "a", "b", k=False, others=False
+                    ),
+                    "what you'd get if only `k` were cut off": _arrives("a", "b", others=False),
+                    "what you'd get if `k` weren't cut off": _arrives("a", "b", k=False),
                     "what `a` alone sends": _arrives("a"),
                     "what `b` alone sends": _arrives("b"),
                     "the value of `a + b`, not a gradient": _value_of,
-                    "what you get if no path led to `x`": 0,
+                    "what you'd get if no path led to `x`": 0,
                 },
             ),
         ),
@@ -484,16 +493,31 @@ SWITCH = Exercise(
         " `yield` in it?": fails_first(
             "context manager protocol", "is not an iterator", "__enter__"
         ),
+        "There has to be exactly one `yield` on the way through your function: it stands for the block.": (
+            lambda seen, right: "generator didn't" in str(seen[0])
+        ),
+        "What comes out of `no_grad()` still has a node. It shouldn't have been recorded at all, so it has neither the"
+        " flag nor a `grad_fn`.": at([0], [1]),
+        "Within the block the switch should be what `mode` says, True or False, whatever it was before.": at(
+            [3, 6], [0, 1, 2]
+        ),
         "Within `no_grad()` your engine still records. The condition in `recorded` has to ask for both: the"
         " switch, and an input that requires grad.": at([0], [0]),
         "After the block your engine doesn't record any more. Below the `yield`, put back what was there"
         " before.": at([1], [0, 1, 2]),
         "You left an inner block, and in the outer one your engine records again. Put back what was there"
         " before, which needn't be True.": at([4], [0, 1]),
-        "An error ended a block, and the switch stayed where it was. Python runs what stands under"
-        " `finally:` whatever happens.": at([7], [0, 1, 2]),
+        "Your block swallowed an error, so the program never learned of it. Python runs what stands under `finally:`"
+        " whatever happens, and then it lets the error go on.": fails_first(
+            "name 'z' is not defined"
+        ),
+        "A block was left, by an error or from within another block, and the switch stayed where it was. Each block has"
+        " to remember the old mode by itself, and to put it back under `finally:`, which Python runs"
+        " whatever happens.": at([7], [0, 1, 2]),
         "Your detached value still has its history: through `x.detach()` a gradient reached `x`. Make a new"
         " `Value`.": at([8], [2], (6.0,)),
+        "Your detached value still leads to the node of `h`, so a second gradient came to `x` that way. A new `Value`"
+        " has no `grad_fn`, and this one shouldn't get any.": at([10], [2], (12.0,)),
         "`x.detach()` took the flag or the history away from `x` itself. It should only hand out a second"
         " name tag and leave the first one alone.": at([8, 9, 10], [0, 1, 2]),
         "Your detached value has a copy of the numbers. A second name tag shares the memory: hand `Value` the"

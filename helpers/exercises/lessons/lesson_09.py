@@ -332,15 +332,18 @@ from torch import nn
 def answer(model):
     for before, layer in zip(model, model[1:]):
         if isinstance(before, (nn.ReLU, nn.Tanh, nn.Sigmoid)) and hasattr(layer, "inplace"):
+~       if isinstance(before, (nn.Tanh, nn.Sigmoid)) and hasattr(layer, "inplace"):  # You look for a Tanh and a Sigmoid,
+~           # and both do save their results. One more kind of layer does so, too.
+~       if isinstance(before, nn.Tanh) and hasattr(layer, "inplace"):  # You only look at what comes after a Tanh.
+~           # Which other layers save their results?
 ~       if hasattr(layer, "inplace"):  # Backward runs now, but you switched off every in-place edit, and some of
-~           # them do no harm and save memory. What did the layer before it save?
+~           # them did no harm and saved memory. What did the layer before each of them save?
             layer.inplace = False
 """,
     cases=_other_models,
 )
 
 _AT = "is at version {}; expected version {} instead"
-_SWAPPED = _AT.format(0, 1), _AT.format(1, 3)
 _LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 
 EDITED = Faults("""
@@ -414,6 +417,27 @@ EDIT = Exercise(
 )
 
 
+def _miscounts(seen: tuple, right: tuple) -> bool:
+    """Tell whether the counter is wrong after one write, or only after three."""
+    if at([1], [1])(seen, right):
+        return True
+    return at([3], [0, 1])(seen, right) and seen[3][1] != right[3][1]
+
+
+def _refuses(seen: tuple, right: tuple) -> bool:
+    """Tell whether an edit that does harm is refused, in other words or with other numbers."""
+    return at([2, 3], [0])(seen, right) and all(isinstance(seen[nr][0], str) for nr in (2, 3))
+
+
+def _overlooked(seen: tuple, right: tuple) -> bool:
+    """Tell whether the first case that went wrong went through, when PyTorch refuses it."""
+    pairs = zip(seen, right, strict=True)
+    came, wanted = next(pair for pair in pairs if not same(*pair))
+    if not isinstance(came, tuple) or not isinstance(came[0], tuple):
+        return False
+    return isinstance(wanted[0], str) and "is at version" in wanted[0]
+
+
 DATES = Exercise(
     id="09.8",
     stage="09",
@@ -428,7 +452,11 @@ DATES = Exercise(
     known={
         "Nothing was edited here. Does `unpack` still return Values, one for each photograph, now that"
         " each comes with a date?": lambda seen, right: not same(seen[0], right[0]),
+        "`_version` only reads the counter. Write to `value.edits[0]`.": fails("has no setter"),
         "A write has to move the counter: `value.edits[0] += 1`.": at([1], [1], "x 0, h 0, z 0"),
+        "Your counter doesn't say how many writes there were. Each of them moves it up by one.": (
+            _miscounts
+        ),
         "`h` has a `grad_fn`, so it's no leaf, and anyone may edit it. Refuse only where there is none.": at(
             [1], [0], _LEAF
         ),
@@ -437,28 +465,49 @@ DATES = Exercise(
         "`h` was edited *before* its photograph was taken, and that does no harm. The date is what the"
         " counter says at that moment.": at([1], [0], _AT.format(1, 0)),
         "You refuse this edit, as you should, but the two numbers in your message are wrong. First comes the"
-        " version now, then the date on the photograph.": at([2, 3], [0], *_SWAPPED),
+        " version now, then the date on the photograph.": lambda seen, right: (
+            _refuses(seen, right) and "is at version" in seen[3][0]
+        ),
+        "You refuse this edit, as you should, but not in the words of `MODIFIED.format(now, then)`.": (
+            _refuses
+        ),
+        "Your photograph is a copy, so the 24 is right. But PyTorch keeps the tensor itself, which costs no"
+        " memory, and refuses once it has been edited.": at([2], [0], (24.0,)),
         "`h` was edited after its photograph was taken, and you used the photograph all the same. Compare"
         " its date with what the counter says now.": at([2, 3], [0]),
         "This tensor is in no photograph, so the edit does no harm, but your engine refuses.": at(
             [4], [0]
         ),
         "A plain `add_` on a leaf that requires grad has to be refused, as in PyTorch.": at(
-            [5], [0, 1]
+            [5], [0]
+        ),
+        "You refuse this edit, but by then you had counted it. Look before you write.": at(
+            [5], [1]
         ),
         "Under `no_grad()` a leaf may be edited: that's how an optimizer takes its step. Ask for `grad_mode`"
         " before you refuse.": at([6], [0], _LEAF),
         "Under `no_grad()` a write isn't recorded, but it counts all the same: `value.edits[0] += 1`.": at(
             [6], [1]
         ),
-        "`d` shares its memory with `x`, so it has to see the edit. Write *into* `value.data`, with"
-        " `copy_`, instead of giving `value` a new tensor.": at([8], [0]),
+        "Under `no_grad()` the sum has neither flag nor history, but `x` still asks for a gradient. Leave its"
+        " flag alone.": at([6], [0]),
+        "`d` is `x.detach()`, a constant to backward, so the gradient is 4. What `detach` returns is a second"
+        " Value without history.": at([8], [0], (8.0,)),
+        "`d` shares its memory with `x`, so it has to see the edit. That takes two things: `add_` writes *into*"
+        " `value.data`, with `copy_`, instead of giving `value` a new tensor, and `detach` hands on the"
+        " tensor itself.": at([8], [0]),
         "What `detach` returns shares the counter of the original, and `d` and `x` should say the same"
         " version. Hand over the list `edits` itself, and count in that list: `value.edits[0] += 1`.": at(
             [8], [1]
         ),
+        "`x.detach()` is a leaf, but it doesn't require grad, so it may be edited. Refuse only a leaf that"
+        " does.": at([9], [0], _LEAF),
         "The edit went through `x.detach()`, and backward didn't notice. What `detach` returns has to share"
         " the list `edits`.": at([9], [0, 1]),
+        "`x.data` is a plain tensor, and a write through it goes past the counter, in PyTorch as well. Count in"
+        " `edits`: the tensor inside has a counter of its own, which sees more than yours should.": at(
+            [10], [0]
+        ),
         "The sum was recorded, so from then on `h` belongs to the new node. Hand it the `grad_fn` of the"
         " sum, or no gradient reaches `y`.": at([11], [0]),
         "Under `no_grad()` the sum has no history. But `h` has one of its own, and should keep it.": at(
@@ -467,9 +516,20 @@ DATES = Exercise(
         "`h` was a plain Value, but `x` was added to it. Now it requires grad, as the sum does.": at(
             [13], [0]
         ),
+        "`add_` returns the value that it has edited.": fails(
+            "'NoneType' object", cases=slice(14, 15)
+        ),
+        "Here `z` and `h` should be one and the same Value. Return `value`, not the sum.": at(
+            [14], [1]
+        ),
         "The photographs are gone after a backward, and `unpack` has to say so, as it did in lesson"
-        " 07.": lambda seen, right: agree(seen[:15], right[:15], 0, 1),
-        "`add_` returns the value that it has edited.": fails("'NoneType' object"),
+        " 07.": lambda seen, right: (
+            agree(seen[:15], right[:15], 0, 1) and not same(seen[15], right[15])
+        ),
+        "Here an edited photograph was used all the same. A node may have two of them: compare each one with its"
+        " date.": lambda seen, right: (
+            agree(seen[:16], right[:16], 0, 1) and _overlooked(seen, right)
+        ),
     },
     hints=(
         "A date is `value._version`, at the moment when the photograph is taken. So `save` returns a list"

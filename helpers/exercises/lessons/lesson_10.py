@@ -13,7 +13,7 @@ from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import each_has, fails, shows
+from helpers.exercises.recognise import ended, fails, raised, shows
 from helpers.exercises.watched_inputs import readable, tensors_in
 
 
@@ -39,7 +39,7 @@ def _kind_of_scale(layer: nn.Module) -> str:
     is_buffer = "scale" in dict(layer.named_buffers(recurse=False))
     kind = "a buffer" if is_buffer else type(scale).__name__
     flag = " that requires grad" * scale.requires_grad
-    return f"{kind}{flag}" if scale.is_meta else f"{kind}{flag}: {scale.tolist()}"
+    return f"{kind}{flag}" if scale.is_meta else f"{kind}{flag}: {scale.flatten().tolist()}"
 
 
 def _other_places(random: Random) -> tuple:
@@ -68,11 +68,17 @@ def answer(place):
     layer = torch.nn.Linear(2, 1).to(place)  # the weights of the layer go to `place`
 ~   layer = torch.nn.Linear(2, 1, device=place)  # This works for a device, but with a dtype it fails. `place` may be
 ~       # either, so what takes both?
+~   layer = torch.nn.Linear(2, 1, dtype=place)  # This works for a dtype, but with a device it fails. `place` may be
+~       # either, so what takes both?
+~   layer = torch.nn.Linear(2, 1); layer.scale = torch.nn.Parameter(torch.ones(1)); return layer  # Your layer is on the
+~       # CPU and in float32, wherever `place` is.
     layer.scale = torch.nn.Parameter(torch.ones(1).to(place))  # the factor moves first, and then it's made a Parameter
 ~   layer.scale = torch.nn.Parameter(torch.ones(1)).to(place)  # Once a Parameter has gone somewhere, what `.to()` returns is
 ~       # a plain tensor, the result of a copy. The layer doesn't register it, so the optimizer never hears of it.
 ~   layer.register_parameter("scale", torch.nn.Parameter(torch.ones(1)).to(place))  # Now you get a TypeError as soon as the
 ~       # move goes somewhere. That's progress: it says what was wrong all along. After the move it isn't a Parameter.
+~   layer.scale = torch.nn.Parameter(torch.ones(1).to(place), requires_grad=False)  # Your factor is a Parameter, but it
+~       # doesn't require grad, so it won't learn.
 ~   layer.register_buffer("scale", torch.ones(1).to(place))  # A buffer moves with the module, but it doesn't learn.
 ~       # Make it a Parameter.
 ~   layer.scale = torch.ones(1).to(place).requires_grad_()  # It's a leaf, and it's in the right place, but to the
@@ -157,7 +163,7 @@ _WAY = "Who is the guest here?"
 _ONE_DEVICE = "Does it compute with both?"
 _MOVES_ONLY = "Does it compute, or only move numbers?"
 REFUSED = Lines(  # all of them were run on an NVIDIA H200, torch 2.11.0+cu130, 2026-11-28
-    read="Thursday, 11:30",
+    read="“11:30 · Another error”",
     begins=('near = torch.ones(2, 2)\nfar = near.to("cuda")',),
     lines={
         "near + far": _ONE_DEVICE,
@@ -295,18 +301,28 @@ def _desk(takes: float, busy: float) -> Callable:
     return make
 
 
+# as they are now
+_CLOCKS = {id(each): 1 for each in (time.perf_counter, time.monotonic, time.time)}
+_CLOCKS[id(time.perf_counter_ns)] = 10**9
+
+
 def _by_its_clock(answer: Callable) -> Callable:
-    """Let the clocks of Python show the time of the desk, while an answer runs."""
+    """Let the clocks of Python show the time of the desk, while an answer runs: those of `time`, and
+    those that a notebook imported from it by name.
+    """
 
     def run(work: Callable, wait: Callable) -> object:
-        clocks = {name: getattr(time, name) for name in ("perf_counter", "monotonic", "time")}
-        for name in clocks:
-            setattr(time, name, lambda: work.__self__.now)
+        places = vars(time), getattr(answer, "__globals__", {})
+        clocks = [(place, *item) for place in places for item in place.items()]
+        clocks = [(place, name, clock) for place, name, clock in clocks if id(clock) in _CLOCKS]
+        for place, name, clock in clocks:
+            unit = _CLOCKS[id(clock)]
+            place[name] = lambda unit=unit: work.__self__.now * unit
         try:
             return answer(work, wait)
         finally:
-            for name, clock in clocks.items():
-                setattr(time, name, clock)
+            for place, name, clock in clocks:
+                place[name] = clock
 
     return run
 
@@ -335,7 +351,9 @@ CLOCK = Exercise(
     principle="the desk has to be empty when you start the clock, and empty again when you stop it.",
     known={
         "You called `work` more than once. A warm-up is a good habit on a real GPU, but here you were asked to time one"
-        " call.": each_has(1, 2),
+        " call.": lambda seen, _: all(case[1] > 1 for case in ended(seen)) and bool(ended(seen)),
+        "We only pretend to have a GPU, so that this works anywhere. `wait()` does what"
+        " `torch.cuda.synchronize()` does on a real one.": fails("CUDA", "NVIDIA"),
     },
     hints=(
         "You'll need `wait` twice.",
@@ -351,6 +369,8 @@ def answer(work, wait):
     work()  # this is what you were asked to time
     wait()  # the GPU has to be done with your work when the clock stops
     return time.perf_counter() - start
+~   return start - time.perf_counter()  # Your time is negative. Subtract the start from the end.
+~   return 1000 * (time.perf_counter() - start)  # These are milliseconds. You were asked for seconds.
 ~   return time.perf_counter()  # You return the time of day. Subtract the time at which you started.
 """,
     cases=_other_desks,
@@ -382,12 +402,14 @@ def _trained(place: object, steps: int) -> Callable:
 
 
 def _one_step_more(returned: object, model: nn.Module, optimizer: object, place: object) -> list:
+    averages = [optimizer.state[model.weight].get(name) for name in ("exp_avg", "exp_avg_sq")]
+    seen = [str(model.weight.dtype), [str(getattr(each, "dtype", "gone")) for each in averages]]
     try:
         _step(model, optimizer)
     except (RuntimeError, TypeError, ValueError):
-        return [str(model.weight.dtype), "failed", []]
+        return [*seen, "failed", []]
     weights = [round(each, 4) for each in model.weight.flatten().tolist()]
-    return [str(model.weight.dtype), "went through", weights]
+    return [*seen, "went through", weights]
 
 
 def _other_steps(random: Random) -> tuple:
@@ -402,12 +424,17 @@ ADAM = Exercise(
         _trained(torch.float64, 3),
         _trained(torch.float64, 5),
         observe=_one_step_more,
-        promises=("the weight is", "the next step", "the weight after it"),
+        promises=("the weight is", "its two averages are", "the next step", "the weight after it"),
     ),
     right="Training goes on as if nothing had happened. `load_state_dict` puts each average where its weight is now; a"
     " loop over `optimizer.state.values()` does just as well.",
     principle="Adam keeps two running averages for each weight in tensors of its own, and the model knows nothing about"
     " them.",
+    known={
+        "An optimizer has no `to()` of its own. Its averages are in `optimizer.state`.": fails(
+            "has no attribute 'to'"
+        ),
+    },
     hints=(
         "Look into `optimizer.state`: which tensors are in there, and where are they?",
         "`load_state_dict` puts the state where the parameters are. Which state dict could you give it?",
@@ -416,7 +443,14 @@ ADAM = Exercise(
     reference="""
 def answer(model, optimizer, place):
     model.to(place)  # the weights move, and they move first
+~   for name, one in list(model.named_parameters()): setattr(model, name, torch.nn.Parameter(one.detach().to(place)))
+~   # The model has new Parameters now, but the optimizer holds the old ones. `model.to(place)` moves the numbers and
+~   # keeps the Parameters.
     optimizer.load_state_dict(optimizer.state_dict())  # each average goes to where its weight is now
+~   [state.update(exp_avg=state["exp_avg"].to(place)) for state in optimizer.state.values()]  # One of the two averages is
+~       # still where it was. On the CPU the next step goes through all the same, but on a GPU it would be refused.
+~   [state.update({name: torch.zeros_like(one) for name in ("exp_avg", "exp_avg_sq")}) for one, state in optimizer.state.items()]
+~   # Both averages are in the right place, but they're all zeros now, so the next step lands somewhere else.
 ~   optimizer.state.clear()  # It steps, but it has forgotten its averages, so it lands somewhere else. They should
 ~       # move, not disappear.
 """,
@@ -496,7 +530,11 @@ CARRY = Exercise(
         "Not everything in a batch is a tensor. A string, a number and None have no `.to()`, so"
         " return them unchanged.": fails("has no attribute 'to'"),
         "Each character of a string is a string again, without end. Go into dicts, lists and"
-        " tuples only.": fails("maximum recursion depth"),
+        " tuples only.": lambda seen, right: (
+            raised(seen, "maximum recursion depth") and ended(seen[:1])
+        ),
+        "Some tensors further inside are still where they were. Which kinds does your function go into, and does"
+        " it go all the way down?": lambda seen, _: "cpu" in str(ended(seen[2:3])),
     },
     hints=(
         "Let the function call itself. Which kinds does it go into, and what does it do with anything else?",
@@ -518,6 +556,8 @@ def answer(batch, device):
     if isinstance(batch, dict):  # a dict comes back as a dict, with each of its values moved
         return {key: answer(value, device) for key, value in batch.items()}
     if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+~   if isinstance(batch, (list, tuple)): return [answer(value, device) for value in batch]
+~   if False:  # A tuple comes back as a list, and so does a namedtuple. They should be of the same kind as before.
 ~   if False:  # A namedtuple wants its fields one by one, not in a single list: `type(batch)(*moved)`.
         return type(batch)(*[answer(value, device) for value in batch])
 ~       return tuple(answer(value, device) for value in batch)  # Your namedtuple came back as something else, so

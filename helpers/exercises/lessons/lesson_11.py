@@ -22,7 +22,7 @@ from helpers.exercises.reading import Reader, as_tuple, same
 from helpers.exercises.recognise import both, ended, right_in, shows, wrong_in
 from helpers.exercises.watched_inputs import readable, tensors_in
 
-_PORTIONS = """
+_CHUNKS = """
 model = torch.nn.Linear(3, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 before = model.weight._version
@@ -40,12 +40,12 @@ _CLIPS = [
 ]
 
 
-def _data(rounds: int, portions: int, step: str = _STEP) -> Data:
+def _data(rounds: int, chunks: int, step: str = _STEP) -> Data:
     """Return the numbers of a loop, how often it steps in a round, and how often it writes otherwise."""
     inside = step.startswith("        ")
-    writes = (portions if inside else 1) * step.count("step") + step.count("model.weight")
-    data = {"rounds": rounds, "rows": 2 * portions, "step": step}
-    return data | {"portions": rounds * portions, "writes": rounds * writes}
+    writes = (chunks if inside else 1) * step.count("step") + step.count("model.weight")
+    data = {"rounds": rounds, "rows": 2 * chunks, "step": step}
+    return data | {"chunks": rounds * chunks, "writes": rounds * writes}
 
 
 def _other_loop(random: Random) -> Data:
@@ -60,18 +60,18 @@ VERSION = Exercise(
     asked="By how much does the loop increase `model.weight._version`? Give a number.",
     principle="the version counts writes into this one tensor, those of plain SGD included; `.grad` is a different tensor.",
     quantities=Quantities(
-        program=_PORTIONS.format_map,
+        program=_CHUNKS.format_map,
         data=_data(3, 4),
         places=(
             Place(
-                "increase",
+                "`answer`",
                 "the writes of the loop into this one tensor",
                 {
                     "the counter itself, which stood at 1 before the loop": "writes + 1",
                 },
                 loose={
                     "about a write for each chunk, but `backward()` writes into `.grad`": (
-                        "portions, portions + 1, portions + rounds"
+                        "chunks, chunks + 1, chunks + rounds"
                     ),
                     "as if there were one write in each epoch": "rounds",
                     "two writes in each epoch, but `.grad` and the bias are different tensors": (
@@ -134,6 +134,9 @@ def answer(generator, critic, z):
     of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
     of_generator = torch.optim.SGD(generator.parameters(), lr=0.1)
     score = critic(generator(z)).mean()
+~   (-critic(generator(z)).mean()).backward(); of_generator.step(); of_critic.zero_grad()
+~   critic(generator(z).detach()).mean().backward(); of_critic.step(); return  # Your generator steps first. It should
+~       # wait, and then play against the critic that has just learnt.
     score.backward()
 ~   (-score).backward()  # The critic's step raises the score. It should lower it: `step()` goes against
 ~       # the gradient of what you call `backward()` on.
@@ -160,6 +163,8 @@ def answer(generator, critic, z):
 ~       # `backward()`: it wrote into a weight that this graph had saved. `retain_graph=True` keeps the
 ~       # tensor, but not the numbers in it.
     (-score).backward()
+~   of_critic.zero_grad(); (-score).backward(); of_generator.step(); of_critic.step(); return  # The critic takes a second
+~       # step. It should take just one, before the generator's.
 ~   score.backward()  # The generator's step lowers the score. It should raise it: `step()` goes against
 ~       # the gradient of what you call `backward()` on.
     of_generator.step()
@@ -251,6 +256,17 @@ def _has_another_form(case: tuple) -> bool:
     return rows == [ROUNDS, ROUNDS] or any(isinstance(row, str) for row in log)
 
 
+def _edited(seen: tuple, right: tuple) -> bool:
+    """Tell whether the first loss is right, but its gradient goes in a different direction."""
+    for case, wanted in zip(seen, right, strict=True):
+        if not same(case[_LOG][0][0], wanted[_LOG][0][0]):
+            return False
+        (came,), (should,) = case[_GRADS][0], wanted[_GRADS][0]
+        if abs(came[0] * should[1] - came[1] * should[0]) < 1e-3 * abs(came[0] * should[1]):
+            return False
+    return True
+
+
 def _same_again(seen: tuple, right: tuple) -> bool:
     """Tell whether each backward of a loop that keeps its graph brought the first gradient."""
     for case in seen:
@@ -260,6 +276,12 @@ def _same_again(seen: tuple, right: tuple) -> bool:
     return True
 
 
+def _is_silenced(seen: tuple, right: tuple) -> bool:
+    """Tell whether the first gradient is the one that a hundredfold prediction leaves in it."""
+    return any(same(case[_GRADS][:1], (_SILENCED,)) for case in ended(seen))
+
+
+_SILENCED = ((150.0, 59.0),)  # of the first case
 LOOP = Exercise(
     id="11.7",
     reader=_with_a_log(
@@ -280,9 +302,14 @@ LOOP = Exercise(
     ),
     right="A new graph each lap, fresh gradients, a smaller weight, and no graph left over. The loop is yours.",
     known={
+        "There's no error, but the gradient is wrong in the very first lap: what the loss had saved was changed"
+        " before `backward()`, in a way no counter sees. That silences the check, but the edit is still"
+        " there.": _edited,
         "There's no error, but each lap has the gradient of the first, although the weights have moved."
         " Calling `backward()` again doesn't compute a new prediction. Which line does, and does it run in"
         " every lap?": _same_again,
+        "Each lap has a forward of its own now. But already the first gradient is wrong, without an error:"
+        " what the loss had saved was written over, in a way no counter sees.": _is_silenced,
         "The training is right, but the log isn't. For each of the four laps it should hold two"
         " numbers: the loss, and the mean prediction of this lap's forward times"
         " 100.": both(right_in(_GRADS, _WEIGHT, _BIAS), wrong_in(_LOG)),
@@ -303,17 +330,17 @@ def answer(model, x, y):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     log = []
     for _ in range(4):
+~   for _ in range(5):  # Your loop takes five steps, and it should take four.
         pred = model(x)  # each lap needs a forward of its own
 ~       pred = pred if log else model(x)  # You call `backward()` twice on one graph, or on a part of
 ~           # it, and the first call freed what it had saved. Which line makes each part, and does it run
 ~           # in every lap?
         loss = torch.nn.functional.mse_loss(pred, y)
+~       pred = 100 * pred; loss = torch.nn.functional.mse_loss(pred, y); pred = pred / 100  # Your loss compares the
+~           # percentages with `y`. Percent is only for the log.
         percent = (pred * 100).mean()
 ~       pred *= 100; percent = pred.mean()  # Something wrote into a tensor that a node had saved, before
 ~           # `backward()` got to it. On a tensor, `*=` makes nothing new: it edits in place, like `mul_`.
-~       pred.data *= 100; percent = pred.mean()  # There's no error, but the gradient is wrong in the very first
-~           # lap. You changed what the loss had saved, in a way no counter sees. You silenced the check, but the
-~           # edit is still there.
         optimizer.zero_grad()
 ~       pass  # The first lap is right. From the second on, each step uses a sum. What does `backward()` do if
 ~           # there's already a `.grad`?
@@ -324,6 +351,8 @@ def answer(model, x, y):
 ~           # tensors, though none of these graphs is needed again: `retain_graph` is for a second
 ~           # `backward()`. What would it cost a large model?
         optimizer.step()
+~       model.weight.data.mul_(0.9); optimizer.step(); log.append([loss.item(), percent.item()]); continue  # You made the
+~           # weight smaller before the step. That should come after it.
         with torch.no_grad():
             model.weight.mul_(0.9)  # the weight is made smaller after each step
 ~           with torch.enable_grad(): model.weight.mul_(0.9)  # A line writes into a leaf while recording is on.
@@ -348,7 +377,7 @@ _BEGIN = """w = torch.tensor({}, requires_grad=True)
 sgd = torch.optim.SGD([w], lr={})
 def loss_of(): return {}"""
 ORDERS = Lines(
-    read="*One lap*, and the lab",
+    read="“One lap”, and the lab",
     begins=(
         _BEGIN.format(1.0, 0.25, "(w - 4) ** 2"),
         _BEGIN.format(2.0, 0.125, "(2 * w - 6) ** 2"),
@@ -588,6 +617,7 @@ def answer(model, step, validate, patience, max_rounds):
 ~           # for what you want: a smaller loss.
             best = loss  # each loss is compared with the best one so far
             waited = 0
+~           waited -= 1  # Your patience never starts over. Only the rounds since the best one count.
 ~           pass  # Your patience never starts over. Only the rounds since the best one count.
             kept = copy.deepcopy(model.state_dict())
 ~           kept = model.state_dict()  # At the end the model has the numbers of its last round. Either you never
