@@ -298,10 +298,11 @@ def answer(model, chunks):
 ~           # chunk's mean by the number of targets. But a mean has already been divided once, so take the sum.
 ~       (losses.sum() / len(chunks)).backward()  # You divided the sums by the number of chunks. The mean is over
 ~           # targets, so divide by how many of them count in all the chunks together.
-~       torch.autograd.grad(losses.sum() / count, model.weight)  # `torch.autograd.grad` hands the gradient to you and
-~           # leaves `.grad` as it was. Here it belongs in `.grad`.
 ~       losses.sum().backward()  # Each target counts the same, which is good. But this is the gradient of a sum
 ~           # over all targets, and the loss is their mean.
+~       torch.autograd.grad(losses.sum() / count, list(model.parameters()))  # Afterwards `.grad` is None. Either you used
+~           # `torch.autograd.grad`, which hands the gradient to you and leaves `.grad` alone, or you emptied `.grad` after
+~           # the calls instead of before them.
 ~       (losses.sum() / sum(len(t) for _, t in chunks)).backward()  # You divided by the number of all targets, with the
 ~           # padding. The mean is over those that aren't −100.
 """,

@@ -451,7 +451,8 @@ DATES = Exercise(
     " with the counter.",
     known={
         "Nothing was edited here. Does `unpack` still return Values, one for each photograph, now that"
-        " each comes with a date?": lambda seen, right: not same(seen[0], right[0]),
+        " each comes with a date? And does your node of lesson 05 ask `unpack`, or look into `saved`"
+        " itself?": lambda seen, right: not same(seen[0], right[0]),
         "`_version` only reads the counter. Write to `value.edits[0]`.": fails("has no setter"),
         "A write has to move the counter: `value.edits[0] += 1`.": at([1], [1], "x 0, h 0, z 0"),
         "Your counter doesn't say how many writes there were. Each of them moves it up by one.": (
