@@ -179,6 +179,16 @@ def test_on_paper_there_are_folds_and_frames_and_no_furniture(reader, site, tmp_
     assert (tmp_path / "lesson.pdf").stat().st_size > 10_000
 
 
+def test_the_checklist_has_a_printed_page_of_its_own(reader, site):
+    reader.goto(address(site, "11_training_loop"))
+    reader.emulate_media(media="print")
+    checklist = reader.locator("section", has=reader.locator("> h3", has_text="Four pitfalls"))
+    breaks = checklist.evaluate(
+        "(one) => [getComputedStyle(one).breakBefore, getComputedStyle(one).breakAfter]"
+    )
+    assert breaks == ["page", "page"]
+
+
 def test_pictures_follow_the_switch_and_not_the_system(reader, site):
     reader.goto(address(site, PLOTTED))
     reader.evaluate(GUESS_ALL)
