@@ -13,6 +13,7 @@ from helpers.engine.programs import (
     with_cuts,
     with_edits,
     with_flags,
+    with_functions,
 )
 
 SEED, MANY = 4, 40  # of the random programs that the lesson tries
@@ -31,6 +32,12 @@ GRADIENTS = (
 TALLIES = ("gradients", "what `g` holds")
 EDITED = ("gradients, or the error", "versions")
 FREED = ("gradients, or the error", "photographs are left in z")
+CALLED = (
+    "gradients, or the error",
+    "the node of `z`",
+    "the shape in the node",
+    "what `seen` holds",
+)
 SWITCHED = ("z requires grad", "z has a node", "gradients, or the error", "what `seen` holds")
 
 RECORD = (
@@ -117,6 +124,28 @@ DATE = (
     f"{X}\nz = x * x\nz.backward()\nz.backward()",
     f"{X}\n{Y}\nz = x * y\n{OFF}y.add_(1.0)\nz.backward()",
 )
+HX = "h = x * x"
+STRANGERS = (
+    f"{X}\nz = Cube.apply(x)\nz.backward()",
+    f"{X}\n{HX}\nz = 2 * Cube.apply(h)\nz.backward()",
+    "x = Value([3.0, 1.0], requires_grad=True)\nz = Cube.apply(x)\nz.backward(Value([1.0, 10.0]))",
+    f"{X}\nh = 0.9 * x\nz = h * Nearest.apply(h)\nz.backward()",
+    f"{X}\n{Y}\nz = Product.apply(x, y, 2.0)\nz.backward()",
+    f"{X}\ny = Value(5.0)\nz = Product.apply(y, x, 2.0)\nz.backward()",
+    f"{X}\ny = Value([3.0, 1.0])\nz = Product.apply(x, y, 2.0)",
+    f"{X}\n{Y}\nz = Cube.apply(x) + Cube.apply(y)\nz.backward()",
+    "x = Value(3.0)\nz = Cube.apply(x)",
+    f"{X}\n{OFF}z = Cube.apply(x)",
+    f"{X}\nz = Nosy.apply(x)",
+    f"{X}\n{OFF}k = Cube.apply(x)\n    h = x * x\nz = h * x\nz.backward()",
+    f"{X}\nh = Cube.apply(x)\nz = h * x\nz.backward()",
+    f"{X}\n{HX}\nz = Same.apply(h) + h\nz.backward()",
+    f"{X}\nz = Same.apply(x) * x\nz.backward()",
+    f"{X}\n{Y}\nz = Forgot.apply(x, y)\nz.backward()",
+    f"{X}\nz = Cube.apply(x)\nz.backward()\nz.backward()",
+    f"{X}\nz = Cube.apply(x)\nz.backward({FLAG})\nz.backward()",
+    f"{X}\nh = x + x\nz = Cube.apply(h)\nh.add_(1.0)\nz.backward()",
+)
 
 
 TRIED = {
@@ -126,6 +155,7 @@ TRIED = {
     "07": (FREE, "calls"),
     "08": (SWITCH, "switch"),
     "09": (DATE, "edits"),
+    "12": (STRANGERS, "functions"),
 }  # on which programs, and what is looked at
 
 
@@ -145,6 +175,7 @@ def random_program(look: str, random: Random, lines: int) -> str:
         "calls": with_flags,
         "switch": with_cuts,
         "edits": with_edits,
+        "functions": with_functions,
     }
     return more[look](random, program) if look in more else program
 

@@ -20,12 +20,78 @@ LARGEST = 1e6  # of what a random program computes
 LEAVES = ("x", "y", "w")
 NAMES = "abcdefghijklm"
 SWITCHES = ("no_grad", "enable_grad", "set_grad_enabled")
+# What programs call besides their operations, on `Function` of PyTorch or of an engine.
+FUNCTIONS = """
+seen = []
+
+
+class Cube(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * 3.0 * x * x
+
+
+class Nearest(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return Value(x.data.round().tolist())
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+class Product(Function):
+    @staticmethod
+    def forward(ctx, a, b, k):
+        ctx.save_for_backward(a, b)
+        ctx.k = k
+        return a * b * k
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, b = ctx.saved_tensors
+        return grad * b * ctx.k, grad * a * ctx.k, None
+
+
+class Same(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2.0
+
+
+class Nosy(Cube):
+    @staticmethod
+    def forward(ctx, x):
+        seen.append((x * x).requires_grad)
+        return x * x
+
+
+class Forgot(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        return a * b
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+"""
 VERSIONS = re.compile(r"is at version \d+; expected version \d+")
 
 
 def on_torch(program: str, look: str) -> object:
     """Return what is seen of a program in PyTorch."""
-    names = {"Value": _tensor, "zero_grad": _zero_grad}
+    names = {"Value": _tensor, "zero_grad": _zero_grad, "Function": torch.autograd.Function}
     names |= {name: getattr(torch, name) for name in SWITCHES}
     return _run(names, program, look, _TORCH)
 
@@ -36,7 +102,7 @@ def on_engine(engine: dict, program: str, look: str) -> object:
     def value(data: object, **flags: bool) -> object:
         return engine["Value"](_tensor(data), **flags)
 
-    names = {name: engine.get(name) for name in ("zero_grad", *SWITCHES)}
+    names = {name: engine.get(name) for name in ("zero_grad", "Function", *SWITCHES)}
     if "grad_mode" in engine:
         engine["grad_mode"] = True  # whatever a wrong switch left behind
     with limited(MOST_LINES):
@@ -71,6 +137,11 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
     if look == "edits":
         came = _came(names, program)
         return [_refused(came) if isinstance(came, str) else came, _versions(names)]
+    if look == "functions":
+        exec(FUNCTIONS, names)
+        came = _came(names, program)
+        came = _refused(came) if isinstance(came, str) else came
+        return [came, *_last_node(names["z"], engine is _TORCH), names["seen"]]
     forward, _, last = program.rpartition("\n")
     exec(forward, names)
     with _counted(names["z"].grad_fn, engine) as calls:
@@ -104,6 +175,14 @@ def _versions(names: dict) -> str:
     """Return the versions of a program's values, after their names."""
     mine = (*LEAVES, *NAMES, "z")
     return ", ".join(f"{name} {names[name]._version}" for name in mine if name in names)
+
+
+def _last_node(z: object, is_torch: bool) -> list:
+    """Return the name of the node of a result, and the shape that it knows."""
+    node = z.grad_fn
+    if node is None:
+        return [None, None]
+    return [node.name(), tuple(z.shape if is_torch else node.shape)]
 
 
 def _photographs_left(node: object, is_torch: bool) -> bool:
@@ -267,6 +346,22 @@ def with_cuts(random: Random, program: str) -> str:
         off = random.random() < 0.3
         cut += ["with no_grad():", f"    {row}"] if off else [row]
     return "\n".join([*cut, call])
+
+
+CALLS = (
+    "{} = Product.apply({}, {}, 2.0)",
+    "{} = Nearest.apply({}) + {}",
+    "{} = Same.apply({}) * {}",
+)
+
+
+def with_functions(random: Random, program: str) -> str:
+    """Call functions of strangers in some lines of a program."""
+
+    def called(found: re.Match) -> str:
+        return random.choice(CALLS).format(*found.groups()) if random.random() < 0.4 else found[0]
+
+    return re.sub(r"(?m)^([a-z]) = ([a-z]) [+*] ([a-z])$", called, program)
 
 
 EDITS = (

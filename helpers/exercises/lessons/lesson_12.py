@@ -1,5 +1,5 @@
-"""Exercises of lesson 12, functions of your own: what a backward returns, a straight-through gradient,
-what leads back to a result, a line to blame, a swish to keep, and the case.
+"""Exercises of lesson 12, functions of your own: a chip with limits, functions on an engine, what a backward
+returns, a straight-through gradient, a line to change, and what leads back to a result.
 """
 
 from collections.abc import Callable
@@ -9,17 +9,20 @@ from random import Random
 import torch
 
 from autograd_graphs.guard import Failed, guarded
+from helpers.engine.checks import CALLED, cases
+from helpers.engine.programs import on_torch
+from helpers.engine.putting_together import yours
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
-from helpers.exercises.recognise import both, each_has, like, raised, right_in, shows, wrong_in
-from helpers.exercises.watched_inputs import afterwards, leaf, noted, readable, tensors_in
+from helpers.exercises.recognise import at, each_has, fails_first, raised, shows
+from helpers.exercises.watched_inputs import afterwards, leaf, noted, readable
 
 # Bound here: a student may have put others in their place.
-_grad, _arange, _vmap = torch.autograd.grad, torch.arange, torch.func.vmap
+_grad, _arange = torch.autograd.grad, torch.arange
 
 _FACTOR = "What arrives, and which factor belongs to `a`?"
 _COUNT = "How many values come back, and how many arguments has the forward?"
@@ -32,7 +35,7 @@ _PRODUCT = """class Product(torch.autograd.Function):
 a, b = torch.tensor({}, requires_grad=True), torch.tensor({}, requires_grad=True)
 arrives = {}"""
 RETURNS = Lines(
-    read="ideas 1 and 4",
+    read="clauses 3 and 5",
     begins=(
         _PRODUCT.format(2.0, 5.0, 3.0),
         _PRODUCT.format(3.0, 7.0, 2.0),
@@ -76,13 +79,13 @@ if a.grad == arrives * b:
 
 ENDS = Exercise(
     id="12.1",
-    right="`a` gets the first value that comes back, as it is. So that has to be what arrives, times `b`.",
-    asked="The backward of `Product` begins with `a, b = ctx.saved_tensors` and ends on one of these lines."
-    " After which of them is `a.grad` right, whatever arrives, and without an error? Give a list of letters.",
+    right="`a` is handed the first value as it is. So that has to be what arrives, times `b`.",
+    asked="The backward of `Product` begins with `a, b = ctx.saved_tensors` and ends in one of these lines."
+    " Which of them give the right `a.grad` for any incoming `grad`, without an error? Give a list of letters.",
     **RETURNS.first("abcdef"),
     hints=(
-        "The slope of `a * b` for `a` is `b`. What has to be multiplied by it, and who does that?",
-        "Count the values of each line, and look at the first one. A None too many does no harm.",
+        "The slope of `a * b` with respect to `a` is `b`. What does it have to be multiplied by, and who does that?",
+        "Count the values in each line, and look at the first one. A None too many at the end does no harm.",
     ),
 )
 
@@ -136,10 +139,8 @@ def _place(at: int) -> Place:
         f"`x.grad[{at}]`",
         "what arrives at `Nearest`, computed from the rounded `y`, times the {k} before it",
         {
-            "the true slope of rounding": 0.0,
-            "what leaves `Nearest`, and the product in front of it is missing": _at(
-                at, factor=False
-            ),
+            "the true slope of a rounding": 0.0,
+            "what leaves `Nearest`, without the product before it": _at(at, factor=False),
             "what a `y` without rounding would give": _at(at, rounded=False),
         },
     )
@@ -147,7 +148,7 @@ def _place(at: int) -> Place:
 
 THROUGH = Exercise(
     id="12.2",
-    right="The forward rounds, and the backward goes through as if nothing had been rounded.",
+    right="The forward rounds, but the backward passes the gradient on as if nothing had been rounded.",
     principle="the loss sees rounded numbers, and its gradient passes through `Nearest` unchanged.",
     quantities=Quantities(
         program=_nearest,
@@ -158,18 +159,18 @@ THROUGH = Exercise(
     asked="What is `x.grad`? Give two numbers.",
     hints=(
         "Begin at the loss: which `y` does it see, and which gradient arrives at `Nearest`?",
-        "What arrives leaves `Nearest` unchanged. Then comes the product in front of it.",
+        "It leaves `Nearest` unchanged. Then comes the product before it.",
     ),
 )
 
 
 _INPUT = "Is this the result, or what went in?"
 _HOLDER = "Does what is kept lead to the result, or only hold something about it?"
-_GUARDED = "Does torch keep a result that it was given this way as a reference to itself?"
+_GUARDED = "Does PyTorch keep a result that it was given this way as a reference to itself?"
 _BEGIN = """x = torch.ones(3, requires_grad=True)
 operation = torch.{}  # in the forward: y = operation(x), then the line, then return y"""
 KEPT = Lines(
-    read="idea 2",
+    read="clause 2",
     begins=tuple(map(_BEGIN.format, ("exp", "sigmoid", "tanh", "sqrt"))),
     lines={
         "ctx.x = x": _INPUT,
@@ -212,14 +213,14 @@ gc.enable()
 
 CIRCLES = Exercise(
     id="12.3",
-    right="In these the result leads to its node, and an attribute of the node leads back: a circle.",
-    asked="Each line stands in a forward. Then `del y` takes the last name of the result away. After which"
-    " lines does the result stay in memory, until Python's garbage collector comes by? Give a list of letters.",
+    right="In these the result refers to its node, and an attribute of the node refers back to the result: a circle.",
+    asked="Each line is part of a forward. Later `del y` removes the last reference to the result. After which"
+    " of them does it stay in memory until Python's garbage collector comes by? Give a list of letters.",
     **KEPT.first("abcdef"),
     hints=(
-        "The result leads to its node by `grad_fn`. From which of these attributes can you get back to it?",
+        "The result refers to its node by `grad_fn`. From which of these attributes can you get back to it?",
         "`save_for_backward` knows how to keep a result without a circle. A number, a shape, a copy"
-        " or a comparison does not lead anywhere.",
+        " or a comparison doesn't refer back to it.",
     ),
 )
 
@@ -267,11 +268,11 @@ look at: x.grad.item()
 
 LINE = Exercise(
     id="12.4",
-    right="With this line put right, what is printed is what the formula says.",
+    right="With this line put right, the program prints what the formula says.",
     principle="compute on paper what should be printed, and follow each number back to the line that keeps it.",
-    asked="The forward of this function is right, and the gradients are not. Which line is to blame? Give its number.",
+    asked="The forward of this function is right, but the gradients aren't. Which line would you change? Give its number.",
     hints=(
-        "What should be printed? Compute it without torch, and compare it with what this program prints.",
+        "What should be printed? Work it out on paper, and compare it with what this program prints.",
         "Follow each saved value: in which order is it put away, in which order is it taken out,"
         " and for whom is it returned?",
     ),
@@ -283,264 +284,261 @@ def _with_itself(answer: Callable) -> Callable:
     return lambda *inputs: [answer(*inputs), answer]
 
 
-_TORCHS = "a node of torch"
-_RAISES = (
-    "Your backward raises an error. Call it in a cell of your own, `answer(…).sum().backward()`,"
-    " and read what it says."
-)
+_TORCHS, _FEW, _NEW = "a node of PyTorch's", "too few gradients", "computed from the new numbers"
+_AS_ALONE, _MIXED = "as alone", "a different one"
+_RAISES = "Your backward fails. Call it in a cell of your own, `answer(…).sum().backward()`, and read what it says."
 
 
-def _kept(result: torch.Tensor) -> object:
-    """Return how many tensors the node of a result saved, those in attributes beside them; in words
-    if the node is one of torch's.
-    """
-    node = result.grad_fn
-    if not hasattr(type(node), "_forward_cls"):
-        return _TORCHS
-    saved = len(node.saved_tensors)
-    return saved and saved + len(tensors_in(vars(node)))
-
-
-def _slopes(result: torch.Tensor, x: torch.Tensor) -> list[object]:
-    """Return the gradients of a weighted sum, and of theirs; "raises" where there is none."""
-    weights = _arange(1.0, 1.0 + len(x))
-    first = guarded(lambda: _grad((result * weights).sum(), x, create_graph=True)[0])
-    if isinstance(first, Failed):
-        return ["raises", "raises"]
-    second = guarded(lambda: _grad(first.sum(), x)[0])
-    return [readable(first), "raises" if isinstance(second, Failed) else readable(second)]
-
-
-def _swish_seen(returned: list, x: torch.Tensor) -> list[object]:
-    result, answer = returned
-    if not isinstance(result, torch.Tensor) or len(result) != len(x):
-        return ["not a tensor like `x`", "", "", "", ""]
-    mapped = guarded(lambda: _vmap(answer)(x.detach()))
-    batched = "raises" if isinstance(mapped, Failed) else "runs"
-    kept = _kept(result)
-    return [readable(result), *_slopes(result, x), kept, batched]
-
-
-def _leaves(*lists: tuple) -> tuple:
-    return tuple(partial(leaf, *values) for values in lists)
-
-
-def _other_leaves(random: Random) -> tuple:
-    values = [random.randint(-30, 30) / 10 for _ in range(6)]
-    return _leaves(values[:2], (values[2:4], values[4:]))
-
-
-_SWISH = """
-class Swish(torch.autograd.Function):
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x):
-        return x * torch.sigmoid(x)
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.save_for_backward(*inputs)
-
-    @staticmethod
-    def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        s = torch.sigmoid(x)
-        return grad * (s + x * s * (1 - s))
-
-
-def answer(x):
-    return Swish.apply(x)
-"""
-
-BUILD = Exercise(
-    id="12.5",
-    reader=function(
-        *_leaves((1.0, -2.0), ((0.5, 3.0), (-1.0, 2.0))),
-        observe=_swish_seen,
-        around=_with_itself,
-        parts=("values", "first derivative", "second derivative", "saved tensors", "vmap"),
-    ),
-    right="Your swish saves one tensor instead of two, and can be differentiated twice. Keep it.",
-    principle="save `x` alone, and compute in backward, with torch operations, what the slope needs.",
-    known={
-        "The last node of your result is one of torch's. Write a class that inherits from"
-        " `torch.autograd.Function`, and return what its `apply` returns.": shows(_TORCHS),
-        _RAISES: each_has(1, "raises"),
-        "Your backward returns the slope alone. The gradient that arrives is not always 1: multiply"
-        " by it.": like(_SWISH.replace("grad * (s + x * s * (1 - s))", "s + x * s * (1 - s)"), 1),
-        "Your backward hands back the slope of the sigmoid. Swish is a product: both factors depend"
-        " on `x`.": like(_SWISH.replace("(s + x * s * (1 - s))", "s * (1 - s)"), 1),
-        "Your node saves two tensors or more. `s` can be computed again from `x` when it is"
-        " needed.": lambda seen, _: any(
-            isinstance(case, tuple) and case[3] in (2, 3, 4) for case in seen
-        ),
-        "Your node has nothing in `saved_tensors`. An attribute is not guarded: use"
-        " `ctx.save_for_backward`.": each_has(3, 0),
-        "The first derivative is right, and the second one is missing or wrong. Something in your"
-        " backward leaves the graph, or was computed in the"
-        " forward.": both(right_in(1), wrong_in(2)),
-        "All is right but `vmap`. It wants the forward without `ctx`, a `setup_context`, and"
-        " `generate_vmap_rule = True`.": right_in(0, 1, 2, 3),
-    },
-    hints=(
-        "Three static methods: `forward(x)`, `setup_context(ctx, inputs, output)`, `backward(ctx, grad)`.",
-        "`ctx.save_for_backward(*inputs)` in `setup_context`. In `backward`, compute `s ="
-        " torch.sigmoid(x)` again, and return `grad * (s + x * s * (1 - s))`.",
-    ),
-    solution=_SWISH,
-    cases=_other_leaves,
-)
-
-
-_FEW, _NEW = "too few gradients", "computed from the new numbers"
-_AS_ALONE, _MIXED = "as alone", "another one"
-
-
-def _sent(result: torch.Tensor, x: torch.Tensor) -> object:
-    gradient = guarded(lambda: _grad(result, x)[0])
+def _sent(result: torch.Tensor, w: torch.Tensor) -> object:
+    gradient = guarded(lambda: _grad(result, w)[0])
     if isinstance(gradient, Failed):
         return _FEW if raised((gradient,), "incorrect number of gradients") else "raises"
     return readable(gradient)
 
 
-def _weighed(result: torch.Tensor, x: torch.Tensor) -> object:
-    return _sent((result * _arange(2.0, 2.0 + len(x))).sum(), x)
+def _weighted(result: torch.Tensor, w: torch.Tensor) -> object:
+    return _sent((result * _arange(2.0, 2.0 + len(w))).sum(), w)
 
 
-def _gate_seen(returned: list, x: torch.Tensor, slope: float) -> list[object]:
+def _limited_seen(returned: list, w: torch.Tensor, most: float) -> list[object]:
     result, answer = returned
     kept = afterwards()
-    if not isinstance(result, torch.Tensor) or len(result) != len(x):
-        return ["not a tensor like `x`", "", "", "", "", "", kept]
-    node = _TORCHS if _kept(result) == _TORCHS else "a node of yours"
-    gradient, values = _weighed(result, x), x.tolist()
-    alone = guarded(_once_more, answer, values, slope, False)
-    after = guarded(_once_more, answer, values, slope, True)
+    if not isinstance(result, torch.Tensor) or len(result) != len(w):
+        return ["not a tensor like `w`", "", "", "", "", "", kept]
+    is_own = hasattr(type(result.grad_fn), "_forward_cls")
+    gradient, values = _weighted(result, w), w.tolist()
+    alone = guarded(_once_more, answer, values, most, False)
+    after = guarded(_once_more, answer, values, most, True)
     held = isinstance(after, Failed) or after in ("raises", alone)
-    two = guarded(_before_another, answer, values, slope)
-    shared = guarded(_shared, answer, values, slope)
+    two = guarded(_before_another, answer, values, most)
     return [
         readable(result),
         gradient,
-        node,
+        "a node of yours" if is_own else _TORCHS,
         "held" if held else _NEW,
         _AS_ALONE if same(two, alone) else _MIXED,
-        shared,
+        guarded(_shared, answer, values, most),
         kept,
     ]
 
 
-def _once_more(answer: Callable, values: list[float], slope: float, edited: bool) -> object:
-    """Return the gradient of another run, perhaps with an edit of `x` before its backward."""
-    x = leaf(*values)
-    result = answer(x, slope)
+def _once_more(answer: Callable, values: list[float], most: float, edited: bool) -> object:
+    """Return the gradient of another run, perhaps with an edit of `w` before its backward."""
+    w = leaf(*values)
+    result = answer(w, most)
     if edited:
-        x.detach().neg_()
-    return _weighed(result, x)
+        w.detach().copy_(_turned(w, most))
+    return _weighted(result, w)
 
 
-def _before_another(answer: Callable, values: list[float], slope: float) -> object:
-    """Return the gradient of a gate, after a second one ran with other numbers."""
-    x = leaf(*values)
-    result = answer(x, slope)
-    answer(x.detach().neg().requires_grad_(), slope + 1)
-    return _weighed(result, x)
+def _before_another(answer: Callable, values: list[float], most: float) -> object:
+    """Return the gradient of a call, after a second one with other numbers."""
+    w = leaf(*values)
+    result = answer(w, most)
+    answer(_turned(w, most).requires_grad_(), most + 1)
+    return _weighted(result, w)
 
 
-def _shared(answer: Callable, values: list[float], slope: float) -> object:
+def _turned(w: torch.Tensor, most: float) -> torch.Tensor:
+    """Return weights that lie outside where these are inside, and inside where these are outside."""
+    inside = w.detach().abs() <= most
+    return inside * (2.0 * most + 3.0)
+
+
+def _shared(answer: Callable, values: list[float], most: float) -> object:
     """Return the gradient where a sum sends one number, all elements of it in the same memory, along
     two paths.
     """
-    x = leaf(*values)
-    return _sent((answer(x, slope) + x).sum(), x)
+    w = leaf(*values)
+    return _sent((answer(w, most) + w).sum(), w)
 
 
-_GATES = (
-    ((-1.0, 2.0), 0.1),
-    ((3.0, -2.0, -5.0), 1.5),
-    ((-4.0, 1.0), 0.0),
-    ((2.0, -1.0), -0.5),
+_CHIPS = (
+    ((-1.3, 2.4), 2),
+    ((3.8, -2.2, 0.4), 3),
+    ((-4.6, 7.2), 4),
+    ((0.7, -1.4), 1),
 )
 
 
-def _gates(*pairs: tuple) -> tuple:
-    return tuple(partial(_gate_inputs, *pair) for pair in pairs)
+def _chips(*pairs: tuple) -> tuple:
+    return tuple(partial(_chip, *pair) for pair in pairs)
 
 
-def _gate_inputs(values: tuple, slope: float) -> tuple:
-    return noted(leaf(*values), slope)
+def _chip(values: tuple, most: int) -> tuple:
+    return noted(leaf(*values), most)
 
 
-def _other_gates(random: Random) -> tuple:
-    sizes = [random.randint(1, 9) for _ in range(4)]
-    slopes = [random.randint(1, 9) / 10 + more for more in (0, 1, 0, -1)]
-    return _gates(
-        *(((-1.0 * size, size + 0.5), slope) for size, slope in zip(sizes, slopes, strict=True))
+def _other_chips(random: Random) -> tuple:
+    limits = [random.randint(1, 7) for _ in range(4)]
+    return _chips(
+        *(((most - 0.7, -most - random.choice((0.3, 0.4, 1.8))), most) for most in limits)
     )
 
 
-CASE = Exercise(
-    id="12.6",
+LIMITED = Exercise(
+    id="12.7",
     reader=function(
-        *_gates(*_GATES),
-        observe=_gate_seen,
+        *_chips(*_CHIPS),
+        observe=_limited_seen,
         around=_with_itself,
         parts=(
             "values",
             "gradient",
             "the node",
             "after an edit",
-            "with a second gate, the gradient is",
+            "with a second call, the gradient is",
             "gradient from a sum",
-            "`x`",
+            "`w`",
         ),
     ),
-    right="The gate multiplies what arrives, and no edit of `x` makes it wrong unnoticed. Put it into the case.",
-    principle="what leaves a node is what arrives, times the slope at the `x` of the forward.",
+    right="What arrives goes on inside the range and stops outside it, and no edit of `w` can make that wrong"
+    " without a word. Chips are trained like this: it's called quantization-aware training.",
+    principle="what your backward returns is what arrives, times the slope that you chose, at the `w` of the"
+    " forward.",
     known={
-        "Your function has two arguments, but your backward hands back one gradient. Write None"
-        " where there is none.": shows(_FEW),
-        "The last node of your result is one of torch's. Mend the class, and return what its"
-        " `apply` returns.": shows(_TORCHS),
+        "Your function has two arguments, but its backward returns one gradient. Write None where there is"
+        " none.": shows(_FEW),
+        "The last node of your result is one of PyTorch's. Write a class that inherits from"
+        " `torch.autograd.Function`, and return what its `apply` returns.": shows(_TORCHS),
         _RAISES: each_has(1, "raises"),
-        "You keep something in the class or in a name outside it, but all gates share that. When a"
-        " second gate runs, the first one has lost its own. Each call has a `ctx`: keep it"
+        "You keep something in the class or in a name outside it, where all calls share it. When a second"
+        " call comes, the first one has lost its own. Each call has its own `ctx`, so keep it"
         " there.": shows(_MIXED),
     },
     hints=(
-        "Three changes: multiply by what arrives, keep `x` where it is guarded, and count the arguments.",
-        "`ctx.save_for_backward(x)`, `ctx.slope = slope`, and the end is `return torch.where(x > 0,"
-        " grad, ctx.slope * grad), None`.",
+        "Three things have to change: what the mask is multiplied by, where `w` is kept, and how many values"
+        " come back.",
+        "`ctx.save_for_backward(w)` in the forward. The backward ends in"
+        " `return grad * (w.abs() <= ctx.most), None`.",
     ),
     reference="""
-class Gate(torch.autograd.Function):
+class Limited(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x, slope):
-        ctx.save_for_backward(x)  # what's saved has to be guarded against edits
-~       ctx.save_for_backward(x.data)  # `x` was edited before backward, and your gate used the new numbers without
-~           # a word. What would have guarded it?
-~       ctx.save_for_backward(x, slope)  # `slope` is a number, which `save_for_backward` refuses. A
-~           # number can't change behind your back, so it may be an attribute.
-        ctx.slope = slope
-        return torch.where(x > 0, x, slope * x)  # the forward itself was right, so leave it as it is
+    def forward(ctx, w, most):
+        ctx.save_for_backward(w)  # what's saved has to be guarded against edits
+~       ctx.save_for_backward(w.data)  # `w` was edited before backward, and your function used the new numbers
+~           # without a word. What would have given them a date?
+~       ctx.save_for_backward(w, most)  # `most` is a number, which `save_for_backward` refuses. A number can't
+~           # change behind your back, so it may be an attribute.
+        ctx.most = most
+        return w.round().clamp(-most, most)  # the forward itself was right, so leave it as it is
 
     @staticmethod
     def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        return torch.where(x > 0, grad, ctx.slope * grad), None  # each element of what arrives is multiplied by its own slope
-~       return torch.where(x > 0, 1.0, ctx.slope), None  # Your backward returns the bare slope, as in the case, so
-~           # whatever arrives is lost. In `check`, 2 and 3 arrive.
-~       return torch.where(x > 0, grad, 0.0), None  # The gradient is right for positive numbers only.
-~           # What is the slope where `x` is not positive?
-~       grad[x <= 0] *= ctx.slope; return grad, None  # You write into the gradient that arrives. It isn't yours,
+        (w,) = ctx.saved_tensors
+        return grad * (w.abs() <= ctx.most), None  # what arrives goes on inside the range, and only there
+~       return (w.abs() <= ctx.most).float(), None  # Your backward returns the bare mask, so whatever arrives is
+~           # lost. In `check`, 2 and 3 arrive.
+~       return grad, None  # Your gradient is right inside the range, but outside it should be 0.
+~       grad[w.abs() > ctx.most] = 0; return grad, None  # You write into the gradient that arrives. It isn't yours,
 ~           # because others may share its memory. Compute a new tensor.
 
 
-def answer(x, slope):
-    return Gate.apply(x, slope)
+def answer(w, most):
+    return Limited.apply(w, most)
 """,
-    cases=_other_gates,
+    cases=_other_chips,
 )
 
-EXERCISES = (ENDS, THROUGH, CIRCLES, LINE, BUILD, CASE)
+
+_ELEMENT = "element 0 of tensors does not require grad and does not have a grad_fn"
+
+
+def _first_words(seen: tuple) -> str:
+    """Return what was said in the first case, where the program was refused."""
+    return seen[0][0] if isinstance(seen[0], tuple) and isinstance(seen[0][0], str) else ""
+
+
+def _leads_nowhere(seen: tuple, right: tuple) -> bool:
+    return _first_words(seen) == _ELEMENT and seen[0][1] is None
+
+
+STRANGER = Exercise(
+    id="12.8",
+    stage="12",
+    reader=function(*cases("12"), promises=CALLED),
+    truth=lambda: on_torch,
+    solution=yours("12"),
+    cases=lambda random: cases("12", random),
+    right="A stranger's function runs on your engine, and with PyTorch's rules: one node, dated photographs, one"
+    " gradient for each argument. And now you know what `ctx` is. It was the node all along.",
+    principle="`ctx` is the node of this call. It gets its edges from the inputs and its photographs from"
+    " `save_for_backward`, and it's handed to both halves.",
+    known={
+        "`saved_tensors` is written without parentheses, so it needs `@property` above it.": fails_first(
+            "object of type 'method'", "iterable method"
+        ),
+        "What you keep has no date. `save(values)` from lesson 09 gives you what a node keeps: use"
+        " that.": fails_first("non-iterable Value object"),
+        "`saved_tensors` hands out pairs, each with a date. What a backward wants are Values, and `unpack` makes"
+        " them of the pairs, once it has compared the dates.": fails_first(
+            "not Value", "must be real"
+        ),
+        "Nothing is in `saved_tensors`. Keep it in `self.saved`, where `unpack` and `evaluate` look for"
+        " it.": fails_first("not enough values to unpack"),
+        "`apply` is called on the class. It needs `@classmethod` above it, and gets the class as"
+        " `cls`.": fails_first("'Value' object is not callable"),
+        "A `forward` gets its `ctx` first, and then the inputs: `cls.forward(ctx, *inputs)`.": fails_first(
+            "forward() missing"
+        ),
+        "You handed `forward` all inputs in a single tuple. A star takes it apart:"
+        " `cls.forward(ctx, *inputs)`.": fails_first("'tuple' object has no attribute"),
+        "A static method isn't handed its object by itself, so `ctx` is missing. Call it by way of the class:"
+        " `type(node).backward(node, grad)`.": fails_first("backward() missing"),
+        "PyTorch's own nodes, and yours from lesson 05, are called with the node and the gradient, too. By way"
+        " of the class that fits both: `type(node).backward(node, grad)`.": fails_first(
+            "takes 2 positional arguments but 3"
+        ),
+        "A backward with a single gradient returns it as it is, without a tuple. Make it one before you hand it"
+        " to `validate_outputs`.": fails_first("has no len()"),
+        "Some backwards return a tuple already, such as those of your products. Make one only where there is"
+        " none.": at(
+            [0],
+            [0],
+            "function AccumulateGrad returned an incorrect number of gradients (expected 0, got 1)",
+        ),
+        "`apply` has to return the result.": fails_first("'NoneType' object has no attribute"),
+        "The photographs are gone before the backward can look at them. Throw them away after it has"
+        " run.": lambda seen, right: _first_words(seen).startswith("Trying"),
+        "Your node leads nowhere, so there's no gradient. When you make the `ctx`, hand it the inputs, as for your"
+        " own nodes.": _leads_nowhere,
+        "The result has its node, but it doesn't say that it requires grad.": at(
+            [0], [0], _ELEMENT
+        ),
+        "The name should be that of the class with `Backward` at the end, as in `CubeBackward`.": at(
+            [0], [1]
+        ),
+        "The node has no shape. Give it that of the result's `data`.": at([2, 6], [2], ()),
+        "A plain number among the inputs has no edge of its own. Make a Value of it first, with"
+        " `as_value`.": fails_first("has no attribute 'grad_fn'"),
+        "You left the plain number out, but it's an argument as well. It needs its place among the edges:"
+        " `(None, 0)`, which comes of `as_value`.": at([4], [0]),
+        "Neither input wants a gradient here, so there should be no node.": at([8], [0, 1]),
+        "Recording is switched off here, so there should be no node. Ask for `grad_mode`.": at(
+            [9], [1]
+        ),
+        "While the forward runs, nothing should be recorded. Run it under `no_grad()`.": at(
+            [10], [3]
+        ),
+        "This `forward` returns its input itself, and you wrote your node into it. Now the input has lost its own"
+        " history. Hand out a second name tag: `detach(result)`.": at([13, 14], [0, 1]),
+        "This backward returns one gradient, but there were two arguments, and your engine doesn't mind. Let"
+        " `validate_outputs` count.": at([15], [0]),
+        "`saved_tensors` has to ask `unpack`, which says it in PyTorch's words when the photographs are gone, or"
+        " out of date.": fails_first("'NoneType' object is not iterable"),
+        "The second call should be refused: once a node has run, its photographs go, unless `retain_graph`"
+        " says otherwise.": at([16], [0]),
+    },
+    hints=(
+        "`ctx = cls([as_value(thing) for thing in inputs])`: a node of this very class, with an edge for each"
+        " input. That's all a `ctx` is.",
+        "Run `cls.forward(ctx, *inputs)` in a `with no_grad():` block. Then look whether the result is one of"
+        " the inputs.",
+        "A node is needed if `grad_mode` is on and an edge in `ctx.next_functions` leads somewhere. Then set"
+        " `requires_grad`, `grad_fn` and `ctx.shape`.",
+        "In `evaluate`, `type(node).backward(node, grad)` works for static methods and for ordinary ones.",
+    ),
+)
+
+EXERCISES = (LIMITED, STRANGER, ENDS, THROUGH, LINE, CIRCLES)
