@@ -274,7 +274,7 @@ LINE = Exercise(
     hints=(
         "What should be printed? Work it out on paper, and compare it with what this program prints.",
         "Follow each saved value: in which order is it put away, in which order is it taken out,"
-        " and for whom is it returned?",
+        " and which argument is it returned for?",
     ),
     **BACKWARDS.first(a=2, b=5, c=3, d=7),
 )
