@@ -16,8 +16,9 @@ if TYPE_CHECKING:  # matplotlib takes half a second
     from matplotlib.axes import Axes
 
 LEFT, RIGHT, HEIGHT, PLACES = -1.3, 2.3, 0.25, 361
-CURVES = ("the score", "its slope", "the slope of its slope")
+CURVES = ("the score", "its slope", "the slope\nof its slope")
 COLOURS = ("#1f5fa8", "#b4530a")  # of moon 0 and moon 1, and of the first and the second model
+BESIDE = {"rotation": 0, "ha": "right", "va": "center", "fontsize": 10}
 LOOKS = ({"linestyle": "-"}, {"linestyle": "--"})
 
 
@@ -29,7 +30,7 @@ def walk(*models: nn.Module, names: tuple[str, ...] = ("",)) -> Plot:
 
     heights = {"height_ratios": (1.2, 1, 1, 1)}
     figure, (above, *axes) = plt.subplots(
-        4, figsize=(7.4, 5.6), sharex=True, layout="constrained", gridspec_kw=heights
+        4, figsize=(7.6, 3.6), sharex=True, layout="constrained", gridspec_kw=heights
     )
     _draw_the_way(above)
     said = []
@@ -40,11 +41,12 @@ def walk(*models: nn.Module, names: tuple[str, ...] = ("",)) -> Plot:
             panel.plot(places(), curve, label=name, color=colour, **look)
     for panel, title in zip(axes, CURVES, strict=True):
         panel.axhline(0, color="#8a8f98", linewidth=0.8)
-        panel.set_title(title, loc="left", fontsize=10)
+        panel.set_ylabel(title, **BESIDE)
+        panel.locator_params(axis="y", nbins=3)
         if not any(line.get_ydata().any() for line in panel.lines[:-1]):
             panel.set_ylim(-1, 1)
     if len(models) > 1:
-        axes[0].legend(loc="upper left", fontsize=9)
+        axes[0].legend(loc="upper left", fontsize=7)
     begin = "A straight way through both moons, and three curves over it, one below the other."
     return plot(figure, alt=" ".join([begin, *said]))
 
@@ -72,12 +74,14 @@ def _draw_the_way(axes: Axes) -> None:
     axes.annotate(
         "", (RIGHT, HEIGHT), (LEFT, HEIGHT), arrowprops={"arrowstyle": "->", "linewidth": 1.2}
     )
-    axes.set_title("the way", loc="left", fontsize=10)
-    axes.legend(loc="upper right", fontsize=8)
+    axes.set_ylabel("the way", **BESIDE)
+    axes.legend(loc="upper right", fontsize=7, ncols=2)
 
 
 def _in_words(curves: list[torch.Tensor]) -> str:
     """Say between which whole numbers each curve runs."""
-    pairs = zip(CURVES, curves, strict=True)
-    ends = [(name, curve.min().item(), curve.max().item()) for name, curve in pairs]
-    return ", ".join(f"{name} from {round(low)} to {round(high)}" for name, low, high in ends)
+    said = []
+    for name, curve in zip(CURVES, curves, strict=True):
+        low, high = round(curve.min().item()), round(curve.max().item())
+        said.append(f"{' '.join(name.split())} from {low} to {high}")
+    return ", ".join(said)
