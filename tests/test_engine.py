@@ -126,6 +126,9 @@ ADDED = "leaf.grad.data += grad.data"
 ASKED = "    if node.saved is None:\n        raise RuntimeError(TWICE)\n"
 RAN = "    grads = node.backward(grad)\n"
 THROWN = "    node.saved = node.saved and None\n"
+DATED = yours("09").partition("TWICE)\n")[2].partition("    return")[0]
+HISTORY, RECORDS = "[value for value, _ in node.saved]", "with set_grad_enabled(create_graph):"
+TALLY = "leaf.grad = grad + (0.0 if leaf.grad is None else leaf.grad)"
 WALK = yours("05").partition("evaluate):")[2]
 LOOKS = """class MulBackward0(Node):
     def backward(self, grad):
@@ -290,6 +293,30 @@ MISTAKES = {
         ("grads if isinstance(grads, tuple) else (grads,)", "grads", "without a tuple"),
         ("grads if isinstance(grads, tuple) else (grads,)", "(grads,)", "return a tuple already"),
         ("unpack(self)", "value for value, _ in self.saved", "has to ask `unpack`"),
+    ],
+    "13": [
+        (HISTORY, "[Value(value.data) for value, _ in node.saved]", "whose history was torn off"),
+        (HISTORY, "node.saved", "without their dates"),
+        (RECORDS, "if True:", "leaves a gradient with a graph"),
+        (RECORDS, "with set_grad_enabled(True):", "leaves a gradient with a graph"),
+        (RECORDS, "with set_grad_enabled(create_graph):\n        pass\n    if True:", "the walk itself inside it"),
+        (RECORDS, "with set_grad_enabled(False):", "only the switch and the tally"),
+        (RECORDS, "global grad_mode\n    grad_mode = create_graph\n    if True:", "doesn't record any more"),
+        (RECORDS, "with set_grad_enabled(create_graph and grad_mode):", "even under `no_grad()`"),
+        ("retain_graph=None, create_graph=False):", "retain_graph=None):\n    create_graph = False", "doesn't know `create_graph`"),
+        (f"    if grad_mode:\n        {TALLY}  # recorded\n    elif", "    if", "only the switch and the tally"),
+        (TALLY, "leaf.grad = grad", "still has to add"),
+        (TALLY, "leaf.grad = grad if leaf.grad is None else leaf.grad + grad", "one and the same Value"),
+        (TALLY, "leaf.grad = grad + leaf.grad", "there is no tally yet"),
+        (TALLY, "leaf.grad = grad + 0.0 if leaf.grad is None else leaf.grad.add_(grad)", "the second call wrote into it"),
+        ("    if grad_mode:\n", "    if True:\n", "You made a new one"),
+        ("leaf.grad.add_(grad)", "leaf.grad = leaf.grad + grad", "You made a new one"),
+        ("Value(grad.data.clone())", "grad", "one and the same Value"),
+        ("    if retain_graph is None:\n        retain_graph = create_graph\n", "", "can't do without the photographs"),
+        ("partial(evaluate, retain_graph=retain_graph)", "evaluate", "can't do without the photographs"),
+        ("    if retain_graph is None:\n        retain_graph =", "    retain_graph = retain_graph or", "was said in so many words"),
+        (ASKED, "", "as it did in lesson 07"),
+        (DATED, "", "look at its date"),
     ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """

@@ -8,6 +8,7 @@ from random import Random
 from helpers.engine.cells import Cell
 from helpers.engine.programs import (
     drawn,
+    in_orders,
     on_torch,
     several_calls,
     with_cuts,
@@ -38,6 +39,7 @@ CALLED = (
     "the shape in the node",
     "what `seen` holds",
 )
+RECORDED = ("gradients, or the error", "what `g` holds", "gradients that require grad")
 SWITCHED = ("z requires grad", "z has a node", "gradients, or the error", "what `seen` holds")
 
 RECORD = (
@@ -146,6 +148,26 @@ STRANGERS = (
     f"{X}\nz = Cube.apply(x)\nz.backward({FLAG})\nz.backward()",
     f"{X}\nh = x + x\nz = Cube.apply(h)\nh.add_(1.0)\nz.backward()",
 )
+CREATE, NEXT = "create_graph=True", "g = x.grad\nzero_grad(x)"
+AGAIN = (
+    f"{X}\nz = x * x\nz.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz = x * x * x\nz.backward()",
+    f"{X}\n{W}\nz = x + x\nz.backward(w, {CREATE})",  # sums photograph nothing
+    f"{X}\nz = x * x\nz.backward({CREATE})",
+    f"{X}\nz = x * x * x\nz.backward({CREATE})\n{NEXT}\ng.backward()",
+    f"{X}\nz = x * x * x\nz.backward({CREATE})\n{NEXT}\ng.backward({CREATE})\n{NEXT}\ng.backward()",
+    f"{X}\n{Y}\nz = x * x * y\nz.backward({CREATE})\ng = x.grad\nzero_grad(x, y)\ng.backward()",
+    f"{X}\nz = x * x\nz.backward({CREATE})\nz.backward()",
+    f"{X}\nz = x * x * x\nz.backward({CREATE})\ng = x.grad\nz.backward({CREATE})",
+    f"{X}\n{Y}\nz = x + y\nz.backward({CREATE})\nz.backward()",
+    f"{X}\n{Y}\nz = x + y\nz.backward()\nz.backward()",
+    f"{X}\nz = x * x * x\nz.backward({CREATE})\ng = x.grad\ng.backward()",
+    f"{X}\nz = x * x * x\nz.backward({FLAG})\n{NEXT}\ng.backward()",
+    f"{X}\nz = x * x * x\nz.backward({CREATE}, retain_graph=False)\n{NEXT}\ng.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz.backward()",
+    f"{X}\nz = x * x * x\nz.backward({CREATE})\n{OFF}x.add_(1.0)\n{NEXT}\ng.backward()",
+    f"{X}\nz = x * x\n{OFF}z.backward({CREATE})",
+)
 
 
 TRIED = {
@@ -156,6 +178,7 @@ TRIED = {
     "08": (SWITCH, "switch"),
     "09": (DATE, "edits"),
     "12": (STRANGERS, "functions"),
+    "13": (AGAIN, "orders"),
 }  # on which programs, and what is looked at
 
 
@@ -176,6 +199,7 @@ def random_program(look: str, random: Random, lines: int) -> str:
         "switch": with_cuts,
         "edits": with_edits,
         "functions": with_functions,
+        "orders": in_orders,
     }
     return more[look](random, program) if look in more else program
 

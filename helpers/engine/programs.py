@@ -6,6 +6,7 @@ A program names its leaves x, y and w, and its result z.
 
 import contextlib
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from random import Random
@@ -134,6 +135,10 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
         came, z = _came(names, program), names.get("z")
         made = z is not None and bool(z.requires_grad), z is not None and z.grad_fn is not None
         return [*made, came, names.get("seen")]
+    if look == "orders":
+        came, kind = _came(names, program), torch.Tensor if engine is _TORCH else engine["Value"]
+        came = _refused(came) if isinstance(came, str) else came
+        return [came, _held(names.get("g"), kind), _recorded(names)]
     if look == "edits":
         came = _came(names, program)
         return [_refused(came) if isinstance(came, str) else came, _versions(names)]
@@ -159,7 +164,11 @@ def _came(names: dict, program: str) -> object:
     then depends on the order, and nobody should rely on it.
     """
     try:
-        exec(program, names)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # of PyTorch, about a gradient and its leaf that hold each other
+            exec(program, names)
     except RuntimeError as error:
         return str(error)
     return [grad if grad is None else _numbers(grad) for grad in _grads(names)]
@@ -203,6 +212,15 @@ def _held(value: object, kind: type) -> object:
     if value is None:
         return None
     return _numbers(value) if isinstance(value, kind) else f"a {type(value).__name__}, no Value"
+
+
+def _recorded(names: dict) -> list:
+    """Return which gradients have a graph. PyTorch's go afterwards: each holds its leaf, and that holds it."""
+    recorded = [grad is not None and bool(grad.requires_grad) for grad in _grads(names)]
+    for name in LEAVES:
+        if name in names:
+            names[name].grad = None
+    return recorded
 
 
 def _numbers(value: object) -> object:
@@ -334,6 +352,18 @@ def with_flags(random: Random, program: str) -> str:
     )
     calls = [random.choice((call, flagged, flagged)) for _ in range(random.choice((1, 1, 2)))]
     return "\n".join([before, *calls, call])
+
+
+def in_orders(random: Random, program: str) -> str:
+    """Go backward two or three times, from the second on through the gradient that the last call left."""
+    before, _, call = program.rpartition("\n")
+    recorded = call.replace("backward()", "backward(create_graph=True)").replace(
+        "]))", "]), create_graph=True)"
+    )
+    rows = [before, "z = z * x * x", recorded]
+    for _ in range(random.choice((0, 0, 1))):
+        rows += ["g = x.grad", *random.choice(([], ["zero_grad(x)"])), f"g{recorded[1:]}"]
+    return "\n".join([*rows, "g = x.grad", *random.choice(([], ["zero_grad(x)"])), f"g{call[1:]}"])
 
 
 def with_cuts(random: Random, program: str) -> str:

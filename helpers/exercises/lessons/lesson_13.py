@@ -1,5 +1,6 @@
-"""Exercises of lesson 13, the gradient of a gradient: which one has a graph, a product with the Hessian,
-a step that is differentiated, a line to blame, a product to keep, and the case.
+"""Exercises of lesson 13, the gradient of a gradient: forces that can be trained on, an engine that goes
+back twice, which gradient has a graph, a product with the Hessian, a step that is differentiated, a line,
+and a product to keep.
 """
 
 from collections.abc import Callable
@@ -9,6 +10,9 @@ import torch
 from torch import nn
 
 from autograd_graphs.guard import Failed, guarded
+from helpers.engine.checks import RECORDED, cases
+from helpers.engine.programs import on_torch
+from helpers.engine.putting_together import yours
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.faults import Faults
 from helpers.exercises.functions import function, made_by, written
@@ -16,7 +20,7 @@ from helpers.exercises.lessons.watching import Mode
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import run, slope
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import both, fails, like, right_in, shows
+from helpers.exercises.recognise import at, both, fails, like, right_in, shows
 from helpers.exercises.watched_inputs import (
     NO_TENSOR,
     NOT_A_TENSOR,
@@ -36,7 +40,7 @@ _AFTER = "What does the last step do with the graph that was there?"
 _FLAG = "Does a flag that is set afterwards bring a history along?"
 _BEGIN = "x = torch.tensor({}, requires_grad=True)\n\n\ndef f(x):\n    return {}\n\n\ny = f(x)"
 GRAPHS = Lines(
-    read="ideas 1 and 2",
+    read="“What a gradient is made of”, and ask each `g` for its `grad_fn`",
     begins=(
         _BEGIN.format([1.0, 2.0], "(x**3).sum()"),
         _BEGIN.format([2.0, 5.0], "x.exp().sum()"),
@@ -73,7 +77,7 @@ x.grad = None
 AGAIN = Exercise(
     id="13.1",
     right="In these the gradient was recorded while it was computed, and nothing cut it off afterwards.",
-    asked="Each letter makes a gradient `g` from a new `y`. From which of them does"
+    asked="Each line computes a gradient `g`, and each starts from a fresh `y`. After which of them does"
     " `torch.autograd.grad(g.sum(), x)` return a second derivative? Give their letters.",
     **GRAPHS.first("abcdef"),
     hints=(
@@ -109,13 +113,13 @@ def _derivatives(data: Data) -> tuple[list[float], list[list[float]]]:
     return gradient.tolist(), rows
 
 
-def _found(order: int, at: int, weighed: bool = False) -> Callable[[Data], float]:
+def _found(order: int, at: int, weighted: bool = False) -> Callable[[Data], float]:
     """Return what computes a first derivative, or a number on the diagonal, perhaps times that of `v`."""
 
     def number(data: Data) -> float:
         gradient, rows = _derivatives(data)
         derivative = gradient[at] if order == 1 else rows[at][at]
-        return derivative * data["v"][at] if weighed else derivative
+        return derivative * data["v"][at] if weighted else derivative
 
     return number
 
@@ -140,7 +144,7 @@ def _place(at: int) -> Place:
 
 HESSIAN = Exercise(
     id="13.2",
-    right="The slope of `g @ v` is the Hessian times `v`, and nobody wrote the Hessian down.",
+    right="The slope of `g @ v` is the Hessian times `v`, and the Hessian was never written down.",
     principle="`v` is constant, so the slope of `g @ v` takes the slope of each `g`, times its number of `v`.",
     quantities=Quantities(
         program=_product,
@@ -151,7 +155,7 @@ HESSIAN = Exercise(
     asked="What is `h`? Give two numbers.",
     hints=(
         "Write the two numbers of `g` as formulas of `x[0]` and `x[1]`. Then write `g @ v` as a formula.",
-        "Differentiate that formula by `x[0]`, then by `x[1]`.",
+        "Differentiate that formula with respect to `x[0]`, then with respect to `x[1]`.",
     ),
 )
 
@@ -254,8 +258,8 @@ LINE = Exercise(
     id="13.4",
     right="With this line put right, the gradient has all of its parts.",
     principle="go back from what is printed, and ask at each line whether the history goes on.",
-    asked="One line of this program loses a part of the gradient, or all of it. Which one is to"
-    " blame? Give its number.",
+    asked="One line of this program loses part of the gradient, or all of it. Which line would you change?"
+    " Give its number.",
     hints=(
         "Which tensors ought to have a `grad_fn`? Ask for it after each line.",
         "Look for a line that hands on the number and leaves its history behind.",
@@ -367,9 +371,9 @@ BUILD = Exercise(
         around=_with_largest,
         parts=("values", "`x`, `x.grad` and `v`", "gradients that came to `x`"),
     ),
-    right="That is Hessian times `v`. With two calls of `grad` it takes two passes, whatever the"
-    " size of `x`. Keep it: some optimizers and tests of curvature are built on it.",
-    principle="record the first gradient, weigh it with `v`, and differentiate the one number that you get.",
+    right="That's the Hessian times `v`. Two calls of `grad` take two passes, however large `x` is. Keep"
+    " it: some optimizers and tests of curvature are built on it.",
+    principle="record the first gradient, weight it with `v`, and differentiate the one number you get.",
     known={
         "Your first gradient has no graph. Who records what backward computes?": lambda seen, _: (
             all(
@@ -410,32 +414,33 @@ BUILD = Exercise(
 )
 
 
-def _smooth_case(seed: int, points: list) -> Callable:
-    """Return a model with weights that follow from a seed, and some points."""
+def _forces_case(seed: int, places: list, measured: list) -> Callable:
+    """Return a model of energies with weights that follow from a seed, some places, and their forces."""
     code = f"""torch.manual_seed({seed})
 model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
 model(torch.ones(2)).backward()
-points = torch.tensor({points})"""
-    return made_by(code, "model", "points", then=noted)
+places = torch.tensor({places})
+measured = torch.tensor({measured})"""
+    return made_by(code, "model", "places", "measured", then=noted)
 
 
-_SMOOTH = (
-    _smooth_case(1, [[1.0, 2.0], [0.5, -1.0], [0.0, 0.3]]),
-    _smooth_case(2, [[0.1, 0.2], [-0.5, 0.4]]),
+_FORCES = (
+    _forces_case(1, [[1.0, 2.0], [0.5, -1.0], [0.0, 0.3]], [[1.0, 0.0], [0.5, 0.5], [-1.0, 0.2]]),
+    _forces_case(2, [[0.1, 0.2], [-0.5, 0.4]], [[0.3, -0.4], [0.0, 1.0]]),
 )
 
 
-def _other_smooth(random: Random) -> tuple:
-    def points(count: int) -> list:
+def _other_forces(random: Random) -> tuple:
+    def pairs(count: int) -> list:
         return [[random.randint(-20, 20) / 10, random.randint(-20, 20) / 10] for _ in range(count)]
 
-    return tuple(_smooth_case(random.randint(3, 99), points(count)) for count in (3, 2))
+    return tuple(_forces_case(random.randint(3, 99), pairs(n), pairs(n)) for n in (3, 2))
 
 
 _NO_GRAPH = "no gradient"
 
 
-def _smooth_seen(returned: object, model: nn.Module, points: torch.Tensor) -> list[object]:
+def _forces_seen(returned: object, model: nn.Module, *_: torch.Tensor) -> list[object]:
     touched = afterwards()
     weights = [model[0].weight, model[2].weight]
     gradient = no_loss(returned)
@@ -445,42 +450,119 @@ def _smooth_seen(returned: object, model: nn.Module, points: torch.Tensor) -> li
     return [readable(returned), gradient, touched]
 
 
-CASE = Exercise(
-    id="13.6",
+FORCES = Exercise(
+    id="13.7",
     reader=function(
-        *_SMOOTH,
-        observe=_smooth_seen,
-        parts=("penalty", "gradients of weights", "model and points"),
+        *_FORCES,
+        observe=_forces_seen,
+        parts=("loss", "gradients of weights", "model, places and forces"),
     ),
-    right="The penalty has a graph, so its backward reaches the weights. Put the one word into the case.",
-    principle="a penalty on a gradient needs the graph of that gradient.",
+    right="The forces have a graph now, so the loss reaches the weights, and the network can learn from forces.",
+    principle="a loss that has a slope in it needs the graph of that slope.",
     known={
         NO_TENSOR: shows(NOT_A_TENSOR),
-        "You return several numbers, one for each point or coordinate. The penalty is a single"
-        " number.": shows(SEVERAL),
-        "Your function leaves a trace. The points, the weights, their flags and each `.grad` should be"
-        " what they were before. Work on a copy of the points, and ask with"
-        " `torch.autograd.grad`.": shows(_TOUCHED),
-        "Your penalty sends no gradient to the weights. Either the slope was computed without a"
-        " record of how, or something cut it off afterwards.": shows(_NO_GRAPH),
+        "You return several numbers, one for each place or coordinate. The loss is a single number.": (
+            shows(SEVERAL)
+        ),
+        "Your function leaves a trace. The places, the weights, their flags and each `.grad` should be"
+        " what they were before. Work on a copy of the places, and ask with `torch.autograd.grad`.": (
+            shows(_TOUCHED)
+        ),
+        "Your loss sends no gradient to the weights. Either nobody recorded how the slope was computed, or"
+        " something cut it off afterwards.": shows(_NO_GRAPH),
     },
     hints=(
-        "Which keyword of `torch.autograd.grad` records what backward computes?",
-        "A copy of the points that requires grad, `create_graph=True`, then `slope.square().sum(1).mean()`.",
+        "Her loss had no history, and a flag that you raise afterwards brings none along. Where should the"
+        " history have come from?",
+        "A copy of the places that requires grad, then `torch.autograd.grad(…, create_graph=True)`. The force"
+        " is minus that slope.",
     ),
     reference="""
-def answer(model, points):
-    points = points.detach().clone().requires_grad_()
-    score = model(points)  # each point is scored by the model itself, with the weights as they are
-    (slope,) = torch.autograd.grad(score.sum(), points, create_graph=True)  # the slope needs a graph, so that the penalty can reach the weights
-~   (slope,) = torch.autograd.grad(score.mean(), points, create_graph=True)  # You asked for the slope of the mean
-~       # score, so each point's slope came out divided by the number of points.
-    return slope.square().sum(1).mean()  # sum the squares of each point, then take the mean over the points
-~   return slope.norm(dim=1).mean()  # That is the length of each slope. The penalty takes its square.
-~   return (slope.detach() * slope).sum(1).mean()  # The penalty is right, but what it sends to the
+def answer(model, places, measured):
+    places = places.detach().clone().requires_grad_()
+    energy = model(places).sum()  # each place has its energy from the model itself, with the weights as they are
+    (slope,) = torch.autograd.grad(energy, places, create_graph=True)  # the slope needs a graph, so that the loss can reach the weights
+~   (slope,) = torch.autograd.grad(energy / len(places), places, create_graph=True)  # You asked for the slope of the
+~       # mean energy, so each force came out divided by the number of places.
+    force = -slope  # a force points downhill, so it is minus the slope
+    return (force - measured).square().mean()  # square the differences, then take the mean of all of them
+~   return (force - measured).square().sum(1).mean()  # You added up the two squares of each place. The loss is the
+~       # mean of all squares.
+~   return ((force - measured).detach() * (force - measured)).mean()  # The loss is right, but what it sends to the
 ~       # weights isn't. Did some part of it leave the graph?
 """,
-    cases=_other_smooth,
+    cases=_other_forces,
 )
 
-EXERCISES = (AGAIN, HESSIAN, INNER_STEP, LINE, BUILD, CASE)
+
+AGAIN_AND_AGAIN = Exercise(
+    id="13.8",
+    stage="13",
+    reader=function(*cases("13"), promises=RECORDED),
+    truth=lambda: on_torch,
+    solution=yours("13"),
+    cases=lambda random: cases("13", random),
+    right="x³ at 3 gives 27, 18 and 6 on your engine, and you didn't have to change a single vjp: they"
+    " always computed with Values.",
+    principle="backward is a computation like any other. Record it when you're asked to, and let its"
+    " photographs and its tally keep their history.",
+    known={
+        "Not even a plain backward gets through. Does `unpack` return Values, one for each photograph, and"
+        " without their dates?": lambda seen, _: isinstance(seen[0], Failed),
+        "`backward` doesn't know `create_graph` yet. By default it's False, and `retain_graph` is None.": (
+            fails("create_graph")
+        ),
+        "A plain `backward()` leaves a gradient with a graph, which takes up memory and which nobody asked"
+        " for. Put `with set_grad_enabled(create_graph):` around the walk, and the walk itself inside it.": at(
+            [0], [2]
+        ),
+        "After one plain backward your engine doesn't record any more. `with set_grad_enabled(…):` puts"
+        " the switch back to where it was.": at([1], [0]),
+        "The first gradient that reaches a leaf finds None: there is no tally yet to add to.": (
+            fails("NoneType", cases=slice(2, 3))
+        ),
+        "A sum photographs nothing, so here only the switch and the tally can have cut the gradient's"
+        " graph. Is the switch on during the walk? And while it's on, is the tally a recorded sum of"
+        " Values, and not a copy of the numbers?": at([2], [2]),
+        "This gradient has no graph, although the one of a sum has. So it was computed from a photograph"
+        " whose history was torn off. Return the `value` itself, not a new Value of its data.": at(
+            [3], [2]
+        ),
+        "`g` was computed *from* the graph of `z`, and it can't do without the photographs in there. With"
+        " `create_graph=True` they stay, unless you're told otherwise, and `evaluate` has to be told.": at(
+            [4], [0]
+        ),
+        "The two calls left 27, but each of them contributes 27. The tally still has to add, also while"
+        " it's being recorded.": at([8], [0], (27.0,)),
+        "`g` is the gradient of the first call, and the second call wrote into it. While it's being"
+        " recorded, the tally is a new sum.": at([8], [1]),
+        "`x` and `y` were handed one and the same Value, and both kept it as it came, so they share a"
+        " tally. `grad + 0.0` is a sheet of its own, and so is `Value(grad.data.clone())`.": at(
+            [9, 10], [0]
+        ),
+        "A plain call that follows a recorded one writes into the tally that's there, with"
+        " `leaf.grad.add_(grad)`. You made a new one.": at([7, 11], [1, 2]),
+        "`retain_graph=False` was said in so many words, so the photographs go, whatever `create_graph`"
+        " says. Only where `retain_graph` is None does `create_graph` decide.": at(
+            [13], [0], (18.0,)
+        ),
+        "The photographs are gone by now, and `unpack` has to say so, as it did in lesson 07.": (
+            fails("is not iterable", cases=slice(13, 15))
+        ),
+        "`x` was edited after its photograph was taken. Before you return a photograph, look at its"
+        " date.": at([15], [0]),
+        "`create_graph=True` records even under `no_grad()`, in PyTorch as well: for this walk the flag"
+        " decides.": at([16], [2]),
+    },
+    hints=(
+        "Three things cut the history of a gradient until now: `unpack` tore it off the photographs, the"
+        " tally kept only the numbers, and the graph was thrown away behind you.",
+        "`unpack` is the one of lesson 09, but for its last line: return each `value` itself.",
+        "In `accumulate_grad` ask for `grad_mode`. While recording is on, `leaf.grad` becomes a sum of"
+        " Values; `grad + 0.0` is one, too.",
+        "In `backward` the walk goes into a `with set_grad_enabled(create_graph):`. Before that, if"
+        " `retain_graph` is None, it takes over what `create_graph` says.",
+    ),
+)
+
+EXERCISES = (FORCES, AGAIN_AND_AGAIN, AGAIN, HESSIAN, INNER_STEP, LINE, BUILD)
