@@ -13,6 +13,7 @@ from helpers.engine.programs import (
     with_cuts,
     with_edits,
     with_flags,
+    with_hooks,
 )
 
 SEED, MANY = 4, 40  # of the random programs that the lesson tries
@@ -31,6 +32,7 @@ GRADIENTS = (
 TALLIES = ("gradients", "what `g` holds")
 EDITED = ("gradients, or the error", "versions")
 FREED = ("gradients, or the error", "photographs are left in z")
+HOOKED = ("gradients, or the error", "what `saw` holds")
 SWITCHED = ("z requires grad", "z has a node", "gradients, or the error", "what `seen` holds")
 
 RECORD = (
@@ -118,6 +120,32 @@ DATE = (
     f"{X}\n{Y}\nz = x * y\n{OFF}y.add_(1.0)\nz.backward()",
 )
 
+SAW, NODE = 'h.register_hook(saw["h"].append)', "h.grad_fn.register_hook(lambda grads, arrived: {})"
+NINETEEN = f"{X}\nh = x * x\n{{}}\nz = h * h + h\nz.backward()"
+TWELVE = f"{W}\nh = 3 * w\n{{}}\nz = h * h\nz.backward()"
+TENFOLD, ONE_MORE = "h.register_hook(lambda g: g * 10)", "h.register_hook(lambda g: g + 1)"
+NOTED = NODE.format('saw["h"].extend([*arrived, *grads])')
+LISTEN = (
+    f"{X}\nz = x * x\nz.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz.backward()",
+    f"{X}\nz = x * x\nz.backward({FLAG})\nz.backward()",
+    NINETEEN.format(SAW),
+    NINETEEN.format("x.register_hook(lambda g: g * 0.5)"),
+    TWELVE.format(f"{SAW}\n{TENFOLD}\n{SAW}"),
+    TWELVE.format(f"{TENFOLD}\n{ONE_MORE}"),
+    TWELVE.format(f"handle = {TENFOLD}\nhandle.remove()"),
+    TWELVE.format(f"handle = {TENFOLD}\n{ONE_MORE}\nhandle.remove()"),
+    NINETEEN.format(
+        'x.register_post_accumulate_grad_hook(lambda leaf: saw["x"].append(leaf.grad))'
+    ),
+    NINETEEN.format(NOTED),
+    NINETEEN.format(f"h.register_hook(lambda g: g * 2)\n{NOTED}"),
+    NINETEEN.format(NODE.format("(grads[0] * 2, grads[1])")),
+    NINETEEN.format(f"{NODE.format('(grads[0] * 2, grads[1])')}\n{NOTED}"),
+    NINETEEN.format(SAW).replace("z.backward()", f"z.backward({FLAG})\nz.backward()"),
+    f"{X}\nz = x * x\nz.register_hook(lambda g: g * 3)\nz.backward()",
+)
+
 
 TRIED = {
     "04": (RECORD, "graph"),
@@ -126,6 +154,7 @@ TRIED = {
     "07": (FREE, "calls"),
     "08": (SWITCH, "switch"),
     "09": (DATE, "edits"),
+    "14": (LISTEN, "hooks"),
 }  # on which programs, and what is looked at
 
 
@@ -145,6 +174,7 @@ def random_program(look: str, random: Random, lines: int) -> str:
         "calls": with_flags,
         "switch": with_cuts,
         "edits": with_edits,
+        "hooks": with_hooks,
     }
     return more[look](random, program) if look in more else program
 
