@@ -11,6 +11,7 @@ from autograd_graphs.drawing.diagram import (
     CAPSULE,
     LINE,
     Cards,
+    Word,
     caption_width,
     describe,
     make_cards,
@@ -58,7 +59,8 @@ def poses(states: Sequence[State], is_dense: bool) -> list[Pose]:
     made: dict[int, Pose] = {}
     for group in alike.values():
         even = level([drawn[number] for number in group])
-        placed = common(even, any(shown[number].edges for number in group))
+        texts = [word for number in group for _, word in states[number].words]
+        placed = common(even, any(shown[number].edges for number in group), texts)
         for number, cards in zip(group, even, strict=True):
             words = caption(states[number]) if has_graphs else ()
             made[number] = Pose(shown[number], cards, placed, words)
@@ -92,14 +94,15 @@ def parts_of(line: tuple[Row, ...]) -> tuple[Row, ...]:
     return tuple([row for row in line if row.part])
 
 
-def common(group: list[Cards], has_words: bool) -> Placed:
-    """Lay out cards that fit all of a group, with room on every edge for a word if there are any."""
+def common(group: list[Cards], has_none: bool, texts: Sequence[str] = ()) -> Placed:
+    """Lay out cards that fit all of a group, with room on every edge for the widest word, if any."""
     rooms = []
     for sides in zip(*map(sizes, group), strict=True):
         rooms.append(tuple(map(max, zip(*sides, strict=True))))
     edges, words = group[0].edges, {}
-    if has_words:
-        words = dict.fromkeys(range(len(edges)), (WORD, CAPSULE))
+    if has_none or texts:
+        wide = max([WORD * has_none, *[Word(text).drawn[0] for text in texts]])
+        words = dict.fromkeys(range(len(edges)), (wide, CAPSULE))
     return lay_out(rooms, edges, words)
 
 
