@@ -279,11 +279,11 @@ MISTAKES = {
         ("hooks.append(hook)", "hooks.insert(0, hook)", "in the order in which they were registered"),
         ("    return Handle(hooks, hook)\n", "", "has to return a `Handle`"),
         ("Handle(hooks, hook)", "Handle([hook], hook)", "the very list that the hook is in"),
-        ("    for hook in hooks_of(node, \"after\"):\n        changed = hook(grads, (grad,))\n        if changed is not None:\n            grads = changed\n", "", "call those as well"),
+        ("    for hook in node.after:\n        changed = hook(grads, (grad,))\n        if changed is not None:\n            grads = changed\n", "", "call those as well"),
         ("(grads, (grad,))", "(grads, grad)", "is given two tuples"),
         ("(grads, (grad,))", "((grad,), grads)", "the wrong way round"),
         ("            grads = changed\n", "            pass\n", "in place of the first"),
-        ("in hooks_of(node, \"before\")", "in [hooks_of(node, \"before\").pop(0) for _ in list(hooks_of(node, \"before\"))]", "until its handle removes it"),
+        ("in node.before", "in [node.before.pop(0) for _ in list(node.before)]", "until its handle removes it"),
     ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """

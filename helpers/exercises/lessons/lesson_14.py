@@ -513,8 +513,8 @@ HOOKED_ENGINE = Exercise(
         "A hook that returns None changes nothing. You took its None for a gradient.": fails(
             "NoneType", cases=slice(3, 4)
         ),
-        "The hook on `h` saw nothing. Does `register` put it into `hooks_of(node, when)`, and do you call"
-        " the hooks before `run_node`?": at([3], [1], ""),
+        "The hook on `h` saw nothing. Does `register` put it into the list, and do you call the hooks in"
+        " `node.before`?": at([3], [1], ""),
         "What this hook returns should go on in place of the gradient. Call the hooks *before* the node"
         " runs, and hand the node what they return.": at([4], [0], (114.0,)),
         "There are three hooks on `h`, and the last one to be registered threw the others out. A new hook"
@@ -526,8 +526,8 @@ HOOKED_ENGINE = Exercise(
         "`register` has to return a `Handle`, or you could never take a hook off again.": fails(
             "has no attribute 'remove'"
         ),
-        "This hook was taken off, and yet it runs. A `Handle` needs the very list that the hook is in, the"
-        " one that `hooks_of` returns.": at([7, 8], [0]),
+        "This hook was taken off, and yet it runs. A `Handle` needs the very list that the hook is"
+        " in.": at([7, 8], [0]),
         "The hook on the leaf `x` ran before `.grad` was filled. Hooks *after* a node come below"
         " `run_node`.": at([9], [1], "x None"),
         "A hook that waits until `x.grad` is filled never ran. It's a hook *after* a node: call those"
@@ -549,9 +549,9 @@ HOOKED_ENGINE = Exercise(
         ),
     },
     hints=(
-        "`register` is three lines: get the list, append the hook, return `Handle(the list, the hook)`.",
-        "In `evaluate`, go through the hooks before: `changed = hook(grad)`, and if that isn't None, it's the new"
-        " `grad`. Then `grads = run_node(node, grad, retain_graph)`. Then the hooks after, in the same way.",
+        "`register` is two lines: append the hook, and return `Handle(hooks, hook)`.",
+        "In `evaluate`, go through `node.before`: `changed = hook(grad)`, and if that isn't None, it's the new"
+        " `grad`. Then `grads = run_node(node, grad, retain_graph)`. Then through `node.after` in the same way.",
         "A hook after a node is called with `grads`, which is a tuple already, and with `(grad,)`.",
     ),
 )
