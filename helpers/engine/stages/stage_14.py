@@ -1,12 +1,7 @@
 """14, hooks: before a node runs, with all that has arrived, and after it."""
 
 # given
-run_node, begin_node = evaluate, Node.__init__  # as they have been until now
-
-
-def begin_with_hooks(node, inputs=(), saved=(), shape=()):
-    begin_node(node, inputs, saved, shape)
-    node.before, node.after = [], []  # its hooks
+run_node = evaluate  # as it has been until now
 
 
 class Handle:
@@ -20,13 +15,18 @@ class Handle:
             self.hooks.remove(self.hook)
 
 
+def hooks_of(node, when):
+    """Return the hooks `before` or `after` a node, as a list that one more can go into."""
+    return vars(node).setdefault(when, [])
+
+
 def hook_on_leaf(leaf, hook):
-    return register(edge(leaf)[0].after, lambda grads, arrived: hook(leaf))
+    return register(hooks_of(edge(leaf)[0], "after"), lambda grads, arrived: hook(leaf))
 
 
-Node.__init__ = begin_with_hooks
-Node.register_hook = lambda self, hook: register(self.after, hook)
-Value.register_hook = lambda self, hook: register(edge(self)[0].before, hook)
+Node.before = Node.after = ()  # most nodes have none
+Node.register_hook = lambda self, hook: register(hooks_of(self, "after"), hook)
+Value.register_hook = lambda self, hook: register(hooks_of(edge(self)[0], "before"), hook)
 Value.register_post_accumulate_grad_hook = hook_on_leaf
 
 
