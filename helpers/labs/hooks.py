@@ -14,8 +14,8 @@ ON_H = ("tenfold", "one_more")
 
 
 class Hooks(World):
-    """A leaf w, h = w * 3 and y = h ** 2. Torch doesn't list hooks, so `on_h` and `on_w` do; `at_h` and
-    `at_w` are what a backward has just carried there.
+    """A leaf w, h = w * 3 and y = h ** 2. Torch doesn't list hooks, so `on_h` and `on_w` do; `at_h` is
+    what became of the gradient there in the backward just now.
     """
 
     setup = (
@@ -46,10 +46,9 @@ class Hooks(World):
         self.on_h: tuple[str, ...] = ()
         self.on_w: tuple[str, ...] = ()
         self.at_h: tuple[float, ...] = ()
-        self.at_w: tuple[float, ...] = ()
 
     def run(self, action: Action) -> None:
-        self.at_h = self.at_w = ()
+        self.at_h = ()
         if action.name == "backward":
             self.listen(action)
             return
@@ -62,41 +61,35 @@ class Hooks(World):
             self.on_w += (action.name,)
 
     def listen(self, action: Action) -> None:
-        """Run backward, and note what the node of y hands to h, and that of h to w. In between each
-        hook is called on what the one before it has left.
+        """Run backward, and note what the node of y hands to h. From there on, each hook is called on
+        what the one before it has left.
         """
-        noted: list[float] = []
-        nodes = self.y.grad_fn, self.h.grad_fn
-        handles = [
-            node.register_hook(lambda grads, _: noted.append(grads[0].item())) for node in nodes
-        ]
+        handle = self.y.grad_fn.register_hook(lambda grads, _: self.see(grads[0].item()))
         try:
             super().run(action)
         finally:
-            for handle in handles:
-                handle.remove()
-        way = noted[:1]
+            handle.remove()
+
+    def see(self, number: float) -> None:
+        way = [number]
         for hook in self.on_h:
             way.append(self.bound[hook](way[-1]))
-        self.at_h, self.at_w = tuple(way), (noted[1],)
+        self.at_h = tuple(way)
 
     def on_edges(self, graph: Graph) -> dict[int, str]:
-        """Write on the arrows to h and to w which hooks wait there, or what has gone by."""
-        words = {"h": way(self.at_h) or waiting(self.on_h), "w": way(self.at_w)}
-        named = {}
-        for nr, edge in enumerate(graph.edges):
-            word = edge.target is not None and words.get(graph.nodes[edge.target].name)
-            if word:
-                named[nr] = word
-        return named
+        """Write on the arrow to h which hooks wait there, or what became of the gradient."""
+        word = way(self.at_h) or waiting(self.on_h)
+        targets = [edge.target for edge in graph.edges]
+        names = ["" if target is None else graph.nodes[target].name for target in targets]
+        return {nr: word for nr, name in enumerate(names) if name == "h" and word}
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         return (Row("", short_numbers(tensor.item())),)
 
     def facts(self) -> tuple[Row, ...]:
         return (
-            Row("hooks on h", " → ".join(self.on_h) or "none"),
-            Row("hooks on a filled w.grad", " → ".join(self.on_w) or "none"),
+            Row("hooks on h", waiting(self.on_h) or "none"),
+            Row("after w.grad", waiting(self.on_w) or "none"),
         )
 
     def title(self) -> str:
