@@ -137,6 +137,9 @@ LOOKS = """class MulBackward0(Node):
 
 
 """
+HOOKS = yours("14").partition("retain_graph=False):\n")[2]
+BEFORE, RUN, REST = HOOKS.partition("    grads = run_node(node, grad, retain_graph)\n")
+KEPT = f"    came = grad\n{HOOKS}"
 MISTAKES = {
     "04": [
         ("    if any(value.requires_grad for value in inputs):", "    if False:", "doesn't know that it"),
@@ -317,6 +320,28 @@ MISTAKES = {
         ("    if retain_graph is None:\n        retain_graph =", "    retain_graph = retain_graph or", "was said in so many words"),
         (ASKED, "", "as it did in lesson 07"),
         (DATED, "", "look at its date"),
+    ],
+    "14": [
+        ("    return grads\n", "", "return what the node hands on"),
+        ("run_node(node, grad, retain_graph)", "node.backward(grad)", "it also throws the photographs away"),
+        ("run_node(node, grad, retain_graph)", "run_node(node, grad, True)", "it also throws the photographs away"),
+        ("run_node(node, grad, retain_graph)", "run_node(node, grad)", "Hand the flag on to"),
+        ("        changed = hook(grad)\n        if changed is not None:\n            grad = changed\n", "        grad = hook(grad)\n", "took its None for a gradient"),
+        ("    hooks.append(hook)\n", "", "saw nothing"),
+        ("            grad = changed\n", "            pass\n", "hand the node what they return"),
+        (BEFORE + RUN, RUN + BEFORE, "Call the hooks *before* the node"),
+        (HOOKS, KEPT.replace("hook(grad)", "hook(came)"), "what the hook before it has left"),
+        (HOOKS, KEPT.replace("(grad,)", "(came,)"), "no longer the 19"),
+        (HOOKS, BEFORE + REST.replace("grads,", "(),").replace("    return grads\n", "") + RUN + "    return grads\n", "before `.grad` was filled"),
+        ("hooks.append(hook)", "hooks[:] = [hook]", "threw the others out"),
+        ("hooks.append(hook)", "hooks.insert(0, hook)", "in the order in which they were registered"),
+        ("    return Handle(hooks, hook)\n", "", "has to return a `Handle`"),
+        ("Handle(hooks, hook)", "Handle([hook], hook)", "the very list that the hook is in"),
+        ("    for hook in node.after:\n        changed = hook(grads, (grad,))\n        if changed is not None:\n            grads = changed\n", "", "call those as well"),
+        ("(grads, (grad,))", "(grads, grad)", "is given two tuples"),
+        ("(grads, (grad,))", "((grad,), grads)", "the wrong way round"),
+        ("            grads = changed\n", "            pass\n", "in place of the first"),
+        ("in node.before", "in [node.before.pop(0) for _ in list(node.before)]", "until its handle removes it"),
     ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """

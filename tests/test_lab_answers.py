@@ -9,7 +9,19 @@ from itertools import permutations
 
 import pytest
 import torch
-from lab_answers import LABS, answers, around, at, fewest, lines, named, saved, solutions, walk
+from lab_answers import (
+    LABS,
+    Prompt,
+    answers,
+    around,
+    at,
+    fewest,
+    lines,
+    named,
+    saved,
+    solutions,
+    walk,
+)
 
 from autograd_graphs.text import short_numbers
 
@@ -457,6 +469,39 @@ def test_14_hooks_run_in_order_and_go_away_with_their_tensor():
     assert second.bold == f"{numbers(walk('14', keys)[0], 'w.grad')}."
     assert numbers(walk("14", keys[:3])[0], "w.grad") == 360
     assert walk("14", keys)[0].sentence.startswith("No hook is set")
+    for row in first.keys:
+        assert (
+            f"the arrow reads {at_h(row)}" in first.reason
+            or f"it reads {at_h(row)}" in first.reason
+        )
+    assert at_h("1 2 6") == "12 → 120 → 121"
+    assert at_h("1 2") == "tenfold → one_more", "they wait there"
+
+
+def at_h(keys):
+    """Return what the lab of lesson 14 writes on the arrow to h."""
+    state = walk("14", keys)[0]
+    (nr,) = [
+        nr
+        for nr, edge in enumerate(state.graph.edges)
+        if edge.target is not None and state.graph.nodes[edge.target].name == "h"
+    ]
+    return dict(state.words)[nr]
+
+
+def test_14_what_is_written_on_the_arrows_is_what_reached_the_nodes():
+    for keys in ("6", "1 6", "1 2 6", "2 1 6", "2 1 2 6", "1 6 5 6", "4 1 6"):
+        prompt = Prompt("14")
+        *before, last = keys.split()
+        for key in before:
+            prompt.press(key)
+        arrived = []
+        prompt.names["h"].grad_fn.register_prehook(
+            lambda grads, seen=arrived: seen.append(grads[0])
+        )
+        prompt.press(last)
+        assert at_h(keys).split(" → ")[-1] == f"{arrived[0].item():g}"
+        assert at_h(keys).split(" → ")[0] == "12"
 
 
 def test_14_3_a_hook_behind_a_leaf_acts_on_the_sum_and_stays():
@@ -465,11 +510,8 @@ def test_14_3_a_hook_behind_a_leaf_acts_on_the_sum_and_stays():
     count = solved("14", keys, lambda state, error: numbers(state, "w.grad") == 27)
     assert answer.bold == f"{count.capitalize()} presses."
     assert numbers(walk("14", keys[:3])[0], "w.grad") == 18
-    notes = around("14")[3].source
-    assert "(120, as in idea 1.)" in notes
-    assert numbers(walk("14", "3 1 6")[0], "h.grad") == 120
-    assert "(9. Both hooks run.)" in notes
-    assert numbers(walk("14", "4 4 6")[0], "w.grad") == 9
+    assert numbers(walk("14", "3 1 6")[0], "h.grad") == 120, "as the notes say"
+    assert numbers(walk("14", "4 4 6")[0], "w.grad") == 9, "as the notes say"
 
 
 @pytest.mark.parametrize("lesson", sorted(LABS))

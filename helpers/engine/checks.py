@@ -15,6 +15,7 @@ from helpers.engine.programs import (
     with_edits,
     with_flags,
     with_functions,
+    with_hooks,
 )
 
 SEED, MANY = 4, 40  # of the random programs that the lesson tries
@@ -40,6 +41,7 @@ CALLED = (
     "what `seen` holds",
 )
 RECORDED = ("gradients, or the error", "what `g` holds", "gradients that require grad")
+HOOKED = ("gradients, or the error", "what `saw` holds")
 SWITCHED = ("z requires grad", "z has a node", "gradients, or the error", "what `seen` holds")
 
 RECORD = (
@@ -169,6 +171,32 @@ AGAIN = (
     f"{X}\nz = x * x\n{OFF}z.backward({CREATE})",
 )
 
+SAW, NODE = 'h.register_hook(saw["h"].append)', "h.grad_fn.register_hook(lambda grads, arrived: {})"
+NINETEEN = f"{X}\nh = x * x\n{{}}\nz = h * h + h\nz.backward()"
+TWELVE = f"{W}\nh = 3 * w\n{{}}\nz = h * h\nz.backward()"
+TENFOLD, ONE_MORE = "h.register_hook(lambda g: g * 10)", "h.register_hook(lambda g: g + 1)"
+NOTED = NODE.format('saw["h"].extend([*arrived, *grads])')
+LISTEN = (
+    f"{X}\nz = x * x\nz.backward()",
+    f"{X}\nz = x * x\nz.backward()\nz.backward()",
+    f"{X}\nz = x * x\nz.backward({FLAG})\nz.backward()",
+    NINETEEN.format(SAW),
+    NINETEEN.format("x.register_hook(lambda g: g * 0.5)"),
+    TWELVE.format(f"{SAW}\n{TENFOLD}\n{SAW}"),
+    TWELVE.format(f"{TENFOLD}\n{ONE_MORE}"),
+    TWELVE.format(f"handle = {TENFOLD}\nhandle.remove()"),
+    TWELVE.format(f"handle = {TENFOLD}\n{ONE_MORE}\nhandle.remove()"),
+    NINETEEN.format(
+        'x.register_post_accumulate_grad_hook(lambda leaf: saw["x"].append(leaf.grad))'
+    ),
+    NINETEEN.format(NOTED),
+    NINETEEN.format(f"h.register_hook(lambda g: g * 2)\n{NOTED}"),
+    NINETEEN.format(NODE.format("(grads[0] * 2, grads[1])")),
+    NINETEEN.format(f"{NODE.format('(grads[0] * 2, grads[1])')}\n{NOTED}"),
+    NINETEEN.format(SAW).replace("z.backward()", f"z.backward({FLAG})\nz.backward()"),
+    f"{X}\nz = x * x\nz.register_hook(lambda g: g * 3)\nz.backward()",
+)
+
 
 TRIED = {
     "04": (RECORD, "graph"),
@@ -179,6 +207,7 @@ TRIED = {
     "09": (DATE, "edits"),
     "12": (STRANGERS, "functions"),
     "13": (AGAIN, "orders"),
+    "14": (LISTEN, "hooks"),
 }  # on which programs, and what is looked at
 
 
@@ -200,6 +229,7 @@ def random_program(look: str, random: Random, lines: int) -> str:
         "edits": with_edits,
         "functions": with_functions,
         "orders": in_orders,
+        "hooks": with_hooks,
     }
     return more[look](random, program) if look in more else program
 

@@ -7,7 +7,7 @@ A program names its leaves x, y and w, and its result z.
 import contextlib
 import re
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from random import Random
 
@@ -147,6 +147,9 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
         came = _came(names, program)
         came = _refused(came) if isinstance(came, str) else came
         return [came, *_last_node(names["z"], engine is _TORCH), names["seen"]]
+    if look == "hooks":
+        saw = names["saw"] = defaultdict(list)
+        return [_came(names, program), _saw(saw)]
     forward, _, last = program.rpartition("\n")
     exec(forward, names)
     with _counted(names["z"].grad_fn, engine) as calls:
@@ -192,6 +195,15 @@ def _last_node(z: object, is_torch: bool) -> list:
     if node is None:
         return [None, None]
     return [node.name(), tuple(z.shape if is_torch else node.shape)]
+
+
+def _saw(noted: dict) -> str:
+    """Return what hooks have noted, under the names that they note it by."""
+    rows = []
+    for name, notes in sorted(noted.items()):
+        numbers = [str(note if note is None else _numbers(note)) for note in notes]
+        rows += [f"{name} {', '.join(numbers)}"] if numbers else []
+    return "; ".join(rows)
 
 
 def _photographs_left(node: object, is_torch: bool) -> bool:
@@ -415,6 +427,30 @@ def with_edits(random: Random, program: str) -> str:
         if len(known) > 1 and random.random() < 0.25:
             edited += random.choice(EDITS).format(random.choice(known)).splitlines()
     return "\n".join([*edited, call])
+
+
+HOOKS = (
+    '{0}.register_hook(saw["{0}"].append)',
+    "{0}.register_hook(lambda g: g * 2)",
+    "{0}.register_hook(lambda g: g + 1)",
+    "handle = {0}.register_hook(lambda g: g * 3)\nhandle.remove()",
+)
+ON_A_LEAF = '{0}.register_post_accumulate_grad_hook(lambda leaf: saw["{0}"].append(leaf.grad))'
+ON_A_NODE = '{0}.grad_fn.register_hook(lambda grads, arrived: saw["{0}"].append(arrived[0]))'
+
+
+def with_hooks(random: Random, program: str) -> str:
+    """Put hooks between the lines of a program in which everything requires grad."""
+    *rows, call = re.sub(
+        r"(?m)(= Value\([^=]*)\)$", r"\1, requires_grad=True)", program
+    ).splitlines()
+    hooked = []
+    for row in rows:
+        hooked.append(row)
+        kinds = (*HOOKS, ON_A_LEAF if "= Value(" in row else ON_A_NODE)
+        for _ in range(random.choice((0, 0, 1, 1, 2))):
+            hooked += random.choice(kinds).format(row[0]).splitlines()
+    return "\n".join([*hooked, call])
 
 
 def _result(program: str) -> torch.Tensor:

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 DRAWN = {name: asked for name, asked in every().items() if "cards" in (asked.shown or {})}
 # How many of the real edges are drawn first: the others are missing.
 SHARES = {"one": 1, "all": 99}
-FEW = ("00.d1", "14.d1")  # three cards in one column; the longest title
+FEW = ("00.d1", "10.d2")  # three cards in one column; the longest title
 SETTLED = "new Promise((done) => setTimeout(done, 900))"
 FAULTS = """() => {
   const board = document.querySelector(".prediction-board"), found = [], box = (one) => one.getBoundingClientRect();

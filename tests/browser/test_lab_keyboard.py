@@ -158,7 +158,7 @@ def test_answers_are_there_after_a_restart_a_save_and_another_lesson(notebook, l
     assert page.get_by_text(LOST).count() == 0
 
 
-@pytest.mark.parametrize(("kind", "call"), [("draw", 'draw("14.d1")'), ("player", "labs.leaves()")])
+@pytest.mark.parametrize(("kind", "call"), [("draw", 'draw("10.d2")'), ("player", "labs.leaves()")])
 def test_what_a_cell_has_just_made_comes_into_view_whole(kind, call, notebook, lab):
     cells = [
         nbformat.v4.new_markdown_cell("\n\n".join(["above"] * 30)),

@@ -1,5 +1,5 @@
-"""Exercises of lesson 14, hooks and debugging: whose hook changes a gradient, two ways of clipping, where a
-NaN arises, a guard that one keeps, and the case.
+"""Exercises of lesson 14, hooks and debugging: the case in other clothes, an engine with hooks, whose hook
+changes a gradient, two ways of clipping, where a NaN is born, and a guard that you keep.
 """
 
 import itertools
@@ -12,18 +12,19 @@ import torch
 from torch import nn
 
 from autograd_graphs.guard import Failed, guarded
+from helpers.engine.checks import HOOKED, cases
+from helpers.engine.programs import on_torch
+from helpers.engine.putting_together import yours
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.faults import Faults
-from helpers.exercises.functions import function, written
+from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import as_tuple, same
-from helpers.exercises.recognise import shows, wrong_in
+from helpers.exercises.recognise import at, fails, fails_first, shows, wrong_in
 from helpers.exercises.watched_inputs import (
     NO_TENSOR,
     NOT_A_TENSOR,
     SEVERAL,
-    leaf,
     no_loss,
     readable,
 )
@@ -32,11 +33,11 @@ from helpers.exercises.watched_inputs import (
 _grad, _tensor, _full = torch.autograd.grad, torch.tensor, torch.full_like
 
 _RETURNS = "What does this function return: a gradient, or nothing?"
-_PATH = "Does backward pass the tensor that the hook is on?"
-_TIME = "Is the hook there when backward comes?"
+_PATH = "Does backward come past the tensor that the hook is on?"
+_TIME = "Is the hook there when backward comes by?"
 _BEGIN = "seen = []\nw = torch.tensor({}, requires_grad=True)\nh = w * {}\ny = h**2"
 HOOKS = Lines(
-    read="idea 1, and the reason behind the lab",
+    read="part 1, and the answers below the lab",
     begins=(_BEGIN.format(2.0, 3), _BEGIN.format(3.0, 2), _BEGIN.format(5.0, 2)),
     lines={
         "h.register_hook(lambda g: g * 2)": _RETURNS,
@@ -52,7 +53,7 @@ HOOKS = Lines(
         "h.grad_fn.register_prehook(lambda grads: (grads[0] * 2,))": _RETURNS,
         "(w * 7).register_hook(lambda g: g * 2)": _PATH,
         "h.retain_grad()": "Does it change a gradient, or keep one?",
-        "h.register_hook(lambda g: g * 2); h = w * 7": "Which tensor was `y` made of?",
+        "h.register_hook(lambda g: g * 2); h = w * 7": "Which tensor was `y` computed from?",
         "w.register_hook(lambda g: None)": _RETURNS,
     },
     trial="""
@@ -70,14 +71,15 @@ if w.grad.item() != found:
 
 CHANGED = Exercise(
     id="14.1",
-    right="With these, a hook that was there in time, at a place that backward passes, returned another gradient.",
-    asked="Before each letter all tensors are new. Its line runs, and then `y.backward()`, unless the line has called"
-    " it. With which lines is `w.grad` another number than without them? Give a list of letters.",
+    right="In these lines, a hook that was there in time, at a place where backward comes past, returned a different"
+    " gradient.",
+    asked="Each line starts from fresh tensors. It runs, and then `y.backward()` is called, unless the line has called"
+    " it already. Which lines change `w.grad`? Give a list of letters.",
     **HOOKS.first("abcdef"),
     hints=(
         "Ask three things of each hook: is it on the right tensor, is it there in time, and what does it return?",
-        "A hook that returns nothing, and edits nothing in place, changes nothing. `append` returns nothing. A tensor from"
-        " `detach()` is another tensor, and `y` was not made of it.",
+        "A hook that returns nothing, and edits nothing in place, changes nothing, and `append` returns nothing. What"
+        " `detach()` returns is a different tensor, and `y` wasn't computed from it.",
     ),
 )
 
@@ -138,9 +140,9 @@ def _other_clipping(random: Random) -> Data:
 
 CLIPPING = Exercise(
     id="14.2",
-    right="The first clipping shortens both alike. The second one cuts only what is over its limit,"
-    " and turns the direction.",
-    principle="clipping by norm multiplies all gradients by one factor, and clipping by value cuts each by itself.",
+    right="The first clipping shortens both alike. The second cuts off only what's over its limit, which"
+    " changes the direction.",
+    principle="clipping by norm multiplies all gradients by one factor, and clipping by value cuts each one on its own.",
     quantities=Quantities(
         program=_clipping,
         data={"a": 6, "b": 8, "length": 10, "norm": 5.0, "cut": 3.5, "loss": _LOSSES[0]},
@@ -155,17 +157,17 @@ CLIPPING = Exercise(
     asked="What do the two lists hold? Give four numbers, `first` and then `second`.",
     hints=(
         "How long is the vector of both gradients? Clipping by norm makes it as long as its limit.",
-        "The factor is the limit divided by the norm, the same for both. The second clipping begins"
-        " with what the first one left.",
+        "The factor is the limit divided by the norm, the same for both. The second clipping starts"
+        " from what the first one left.",
     ),
 )
 
 
-_SLOPE = "Is a slope infinite at 0, and does backward multiply it by a 0?"
+_SLOPE = "Is a slope infinite at 0, and does a 0 meet it on the way back?"
 _FORWARD = "Is a number of the forward pass already infinite or NaN?"
 _SAFE = "Which number does the operation get in place of 0?"
 NANS = Lines(
-    read="idea 3, and part 6 of lesson 05",
+    read="part 4, and the case of lesson 05",
     begins=tuple(f"x = torch.tensor([0.0, {x}], requires_grad=True)" for x in (4.0, 9.0, 1.0, 2.0)),
     lines={
         "y = torch.where(x > 0, x.log(), 0.0)": _SLOPE,
@@ -192,74 +194,14 @@ if x.grad.isnan().any():
 
 NAN = Exercise(
     id="14.3",
-    right="After these, 0 was divided by 0, or an infinity met a 0. An infinity alone is no NaN.",
-    asked="Each letter has a new `x` and makes a new `y`, and then `y.sum().backward()` runs. After"
-    " which lines is there a NaN in `x.grad`? Give a list of letters.",
+    right="In these lines, 0 was divided by 0, or an infinity met a 0. An infinity on its own isn't a NaN.",
+    asked="Each line starts from a fresh `x`, and then `y.sum().backward()` runs. After which lines is there a"
+    " NaN in `x.grad`? Give a list of letters.",
     **NANS.first("abcdef"),
     hints=(
-        "Take the element 0 alone. Go back from `y`: by which slopes is the 1 multiplied?",
-        "The slopes of `sqrt` and of `log` are infinite at 0. `inf` is not NaN, and 0 · `inf` is.",
+        "Look at the element 0 alone, and walk back from `y`. Which slopes is the 1 multiplied by?",
+        "The slopes of `sqrt` and of `log` are infinite at 0. `inf` isn't NaN, but 0 · `inf` is.",
     ),
-)
-
-
-PROGRAMS = Faults("""
-w = torch.tensor([{a}.0, {b}.0], requires_grad=True)
-optimizer = torch.optim.SGD([w], lr=1.0)
-for x in ({c}.0, {d}.0):
-    optimizer.zero_grad()
-    (w * x).sum().backward()
-    torch.nn.utils.clip_grad_norm_([w], 1.0)
-    optimizer.step()
-print(w)
-look at: w.tolist()
-6: torch.nn.utils.clip_grad_norm_([w.detach()], 1.0)
-6: torch.nn.utils.clip_grad_norm_([w * 1], 1.0)
-
-w = torch.tensor({a}.0, requires_grad=True)
-for x in ({b}.0, {c}.0):
-    h = w * x
-    h.register_hook(lambda g: g * {d})
-    h.backward()
-print(w.grad)
-look at: w.grad.item()
-4: (h * 1).register_hook(lambda g: g * {d})
-4: h.detach().requires_grad_().register_hook(lambda g: g * {d})
-
-p = torch.tensor([0.0, 1.0, {a}.0], requires_grad=True)
-safe = torch.where(p > 0, p, 1.0)
-logs = safe.log()
-terms = torch.where(p > 0, p * logs, 0.0)
-loss = (terms * {b}).sum()
-loss.backward()
-print(p.grad)
-look at: p.grad
-3: logs = p.log()
-2: safe = torch.where(p > 0, p, 0.0)
-
-x = torch.tensor([{a}.0, {b}.0], requires_grad=True)
-gap = x - torch.tensor([{a}.0, {c}.0])
-square = gap**2
-size = (square + 1e-8).sqrt()
-loss = size.sum() * {d}
-loss.backward()
-print(x.grad)
-look at: x.grad
-4: size = square.sqrt()
-4: size = square.sqrt() + 1e-8
-""")
-
-LINE = Exercise(
-    id="14.4",
-    right="That line makes what its author wanted to avoid, and nothing raises.",
-    asked="With one line of this program a gradient becomes NaN, or a hook or a clipping has no"
-    " effect. Which line? Give its number.",
-    principle="with a hook or a clipping, ask which tensor it is given. With a NaN, ask which line made the infinity.",
-    hints=(
-        "Is there a hook, or a clipping? Does backward pass the tensor that it is given?",
-        "Is there a root or a logarithm? Look at the number that it gets, and not at the line that picks the result.",
-    ),
-    **PROGRAMS.first(a=2, b=3, c=5, d=7),
 )
 
 
@@ -389,11 +331,11 @@ GUARD = Exercise(
             "the model and hooks of others",
         ),
     ),
-    right="It names what is not finite, touches nothing, and leaves without a trace. Keep it for your own models.",
-    principle="a hook on a parameter sees what one call brings, and stays until its handle removes it.",
+    right="It names what isn't finite, touches nothing, and leaves without a trace. Keep it for your own models.",
+    principle="a hook on a parameter sees what one call sends, and stays until its handle removes it.",
     known={
-        "Your function returns nothing that can be called. Let it return a function that takes the"
-        " hooks off again.": shows(_NO_STOP),
+        "What your function returns can't be called. Let it return a function that takes the hooks"
+        " off again.": shows(_NO_STOP),
         "Backward stopped with an error, which the case below shows. Does your hook raise"
         " it?": _hook_failed,
         "The gradients aren't what they'd be without your guard. A hook that only looks returns"
@@ -401,7 +343,8 @@ GUARD = Exercise(
         " alone.": wrong_in(3),
     },
     hints=(
-        "Which hook is given the gradient of one call, before it is added to `.grad`? Which parameters can have one?",
+        "Which kind of hook is given the gradient of one call, before it's added to `.grad`? And which parameters can"
+        " have one?",
         "`handle = one.register_hook(…)`, for each `name, one` of `model.named_parameters()` that"
         " requires grad. Ask `gradient.isfinite().all()`. Collect the handles.",
     ),
@@ -450,20 +393,10 @@ def answer(model, report):
 )
 
 
-def _sure(logits: tuple[float, ...], moon: tuple[float, ...]) -> Callable:
-    @written(
-        f"logits = torch.tensor({list(logits)})[:, None]; moon = torch.tensor({list(moon)})[:, None]"
-    )
-    def make() -> tuple:
-        return leaf(*logits)[:, None], _tensor(moon)[:, None]
-
-    return make
-
-
-def _loss_seen(returned: object, logits: torch.Tensor, moon: torch.Tensor) -> list[object]:
+def _loss_seen(returned: object, z: torch.Tensor, q: torch.Tensor) -> list[object]:
     gradient = no_loss(returned)
     if not gradient:
-        sent = guarded(lambda: readable(_grad(returned, logits)[0].flatten()))
+        sent = guarded(lambda: readable(_grad(returned, z)[0].flatten()))
         gradient = "none" if isinstance(sent, Failed) else sent
     return [readable(returned), gradient]
 
@@ -479,76 +412,148 @@ def _not_finite(part: int) -> Callable[[tuple, tuple], bool]:
     return is_seen
 
 
-_SURE = (
-    _sure((0.0, 1.0, -2.0), (1.0, 0.0, 0.0)),
-    _sure((20.0, -20.0, 3.0), (1.0, 0.0, 1.0)),
-    _sure((2000.0, -3000.0, 0.5, -1.0), (0.0, 1.0, 1.0, 0.0)),
+def _rows(z: list[list[float]], q: list[list[float]]) -> Callable:
+    code = f"z = torch.tensor({z}, requires_grad=True)\nq = torch.tensor({q})"
+    return made_by(code, "z", "q")
+
+
+_SOFT, _SURE_OF_1 = [0.5, 0.25, 0.25], [0.0, 1.0, 0.0]
+_TAUGHT = (
+    _rows([[0.0, 1.0, -2.0], [1.5, 0.0, 0.5]], [_SOFT, [0.125, 0.125, 0.75]]),
+    _rows([[0.0, 1.0, -2.0], [2.0, 0.0, 1.0]], [_SURE_OF_1, [0.5, 0.0, 0.5]]),
+    _rows([[200.0, 0.0, -3.0], [0.5, -2000.0, 0.0]], [_SOFT, _SURE_OF_1]),
 )
 
 
-def _other_sure(random: Random) -> tuple:
-    near = [random.randint(-30, 30) / 10 for _ in range(3)]
-    far = [float(random.randint(18, 60)), -float(random.randint(1001, 4000))]
+def _others_taught(random: Random) -> tuple:
+    """Draw rows that are unlike in size: a soft teacher, one that is sure, a student that is sure."""
+    near = [[random.randint(-30, 30) / 10 for _ in range(3)] for _ in range(4)]
+    soft = random.choice(([0.5, 0.375, 0.125], [0.25, 0.25, 0.5], [0.125, 0.625, 0.25]))
+    sure = random.choice(([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]))
+    far = [float(random.randint(110, 900)), 0.0, -float(random.randint(1, 9))]
     return (
-        _sure(tuple(near), (1.0, 0.0, 1.0)),
-        _sure((far[0], near[0], -far[0]), (1.0, 1.0, 0.0)),
-        _sure((far[1], -far[1], near[1]), (1.0, 0.0, 0.0)),
+        _rows(near[:2], [soft, _SOFT]),
+        _rows(near[2:], [sure, [0.5, 0.0, 0.5]]),
+        _rows([far, far[::-1]], [soft, _SURE_OF_1]),
     )
 
 
-STABLE = Exercise(
-    id="14.6",
-    reader=function(*_SURE, observe=_loss_seen, parts=("the loss", "the gradient of the logits")),
-    right="No logarithm of 0 any more: the sigmoid and its logarithm are computed in one step. Now"
-    " look for the round in which the case rounds `p` to 1.",
-    principle="the infinity is made by the logarithm, so it has to get another input or another formula.",
+TAUGHT = Exercise(
+    id="14.7",
+    reader=function(*_TAUGHT, observe=_loss_seen, parts=("the loss", "the gradient of `z`")),
+    right="However sure the two of them are, the loss and its gradient are numbers. Both times, no logarithm"
+    " is ever given a 0.",
+    principle="a logarithm must never be given a 0, and where a 0 comes from rounding, compute the logarithm"
+    " without the rounding.",
     known={
         NO_TENSOR: shows(NOT_A_TENSOR),
-        "You return one number for each point. The loss of the program at the top is their mean.": shows(
-            SEVERAL
-        ),
-        "The loss is still NaN or infinite for some logits. A logarithm of 0 is −∞, and `exp` of a"
-        " large number is ∞, whatever you do with it afterwards.": _not_finite(0),
-        "The loss is finite, but its gradient isn't. You took care of the result. The logarithm"
-        " itself still gets a 0.": _not_finite(1),
+        "You return one number for each row. The loss is their mean.": shows(SEVERAL),
+        "The loss is still NaN or infinite for some rows. Which logarithm is given a 0: the teacher's, or"
+        " the student's?": _not_finite(0),
+        "The loss is a number now, but its gradient isn't. You took care of the result, and the"
+        " logarithm itself is still given a 0.": _not_finite(1),
     },
     hints=(
-        "For which logit is the sigmoid exactly 1 in a float? Then `(1 - p).log()` is −∞.",
-        "`nn.functional.logsigmoid(z)` is the logarithm of the sigmoid, without the rounding. And 1 − sigmoid(z) is"
-        " sigmoid(−z). There is also a loss that does it all: its name ends in `with_logits`.",
+        "There are two logarithms, and each can be given a 0: `q` may *be* 0, and `p` may be rounded to 0."
+        " They need different remedies.",
+        "`z.log_softmax(1)` is the logarithm of the softmax without the rounding. For the teacher,"
+        " `torch.where(q > 0, q, 1.0).log()` is safe. (`nn.functional.kl_div` can do both, if you give it"
+        " the right two things.)",
     ),
     reference="""
-def answer(logits, moon):
-    return torch.nn.functional.binary_cross_entropy_with_logits(logits, moon)
-~   p = logits.sigmoid().clamp(1e-7, 1 - 1e-7)
-~   return -(moon * p.log() + (1 - moon) * (1 - p).log()).mean()  # It's finite, but a point that's confidently
-~       # wrong gets no gradient, because outside its bounds the slope of `clamp` is 0. The model would never learn
-~       # that point.
-~   p = logits.clamp(-15, 15).sigmoid()
-~   return -(moon * p.log() + (1 - moon) * (1 - p).log()).mean()  # It's finite, but a point that's confidently
-~       # wrong gets no gradient, because outside its bounds the slope of `clamp` is 0. The model would never learn
-~       # that point.
-~   p = logits.sigmoid()
-~   return -(moon * (p + 1e-8).log() + (1 - moon) * (1 - p + 1e-8).log()).mean()  # It's finite, but the numbers are
-~       # no longer those of the program at the top. What you add inside the logarithm caps the loss of a point
-~       # that's confidently wrong.
-~   p = logits.sigmoid()
-~   return -(moon * (p + 1e-7).log() + (1 - moon) * (1 - p + 1e-7).log()).mean()  # It's finite, but the numbers are
-~       # no longer those of the program at the top. What you add inside the logarithm caps the loss of a point
-~       # that's confidently wrong.
-~   return torch.nn.functional.binary_cross_entropy_with_logits(logits.sigmoid(), moon)  # You take the
-~       # sigmoid twice. The function with `with_logits` in its name has one inside.
-~   return torch.nn.functional.binary_cross_entropy_with_logits(logits, moon, reduction="sum")  # This is the sum
-~       # over the points, but the loss of the program at the top is their mean.
-~   return torch.nn.functional.binary_cross_entropy_with_logits(moon, logits)  # You passed the moons where
-~       # the logits belong. The logits come first.
-~   return torch.nn.functional.binary_cross_entropy(logits.sigmoid(), moon)  # `binary_cross_entropy` of a sigmoid
-~       # stays finite, but it caps the loss at 100, and a point that's confidently wrong gets no gradient. Is there
-~       # a function that takes the logits themselves?
-~   return (logits.sigmoid() - moon).square().mean()  # This is the mean squared error, which is a different loss
-~       # from that of the program at the top.
+def answer(z, q):
+    log_p = z.log_softmax(1)
+~   log_p = (z.softmax(1) + 1e-8).log()  # It's finite, but it isn't the same loss any more. What you add
+~       # inside the logarithm caps the loss of a student that's sure and wrong.
+~   log_p = z.softmax(1).clamp(min=1e-7).log()  # It's finite, but a student that's sure and wrong hardly gets
+~       # any gradient, because below its limit `clamp` is flat. It would never learn that row.
+    log_q = torch.where(q > 0, q, 1.0).log()  # the teacher's logarithm must never be given a 0
+    return (q * (log_q - log_p)).sum(1).mean()
+~   return (q * (log_q - log_p)).mean()  # You took the mean over all the numbers. Sum along each row first, then take
+~       # the mean over the rows.
+~   return (q * (log_q - log_p)).sum()  # This is the sum over the rows. We want their mean.
+~   return -(q * log_p).sum(1).mean()  # This is the cross entropy. Its gradient is the same, but the loss isn't, because
+~       # the teacher's part is missing.
+~   return (log_p.exp() * (log_p - log_q)).sum(1).mean()  # You measured the distance the other way round, from the
+~       # student to the teacher. The weights should be the teacher's probabilities.
+
+# Or in one line, since kl_div takes a 0 in q for what it is:
+#     return torch.nn.functional.kl_div(z.log_softmax(1), q, reduction="batchmean")
 """,
-    cases=_other_sure,
+    cases=_others_taught,
 )
 
-EXERCISES = (CHANGED, CLIPPING, NAN, LINE, GUARD, STABLE)
+
+def _not_passed_on(seen: tuple, right: tuple) -> bool:
+    return fails_first("'NoneType' object is not iterable")(seen, right) and isinstance(
+        seen[0], Failed
+    )
+
+
+HOOKED_ENGINE = Exercise(
+    id="14.8",
+    stage="14",
+    reader=function(*cases("14"), promises=HOOKED),
+    truth=lambda: on_torch,
+    solution=yours("14"),
+    cases=lambda random: cases("14", random),
+    right="You can listen in on your own engine, and change what goes by. A hook before a node sees all that"
+    " has arrived, once, because that's when a node runs.",
+    principle="a node runs between two lists of hooks, and what a hook returns takes the place of what it was"
+    " given.",
+    known={
+        "`evaluate` has to return what the node hands on, also where there are no hooks at all.": (
+            _not_passed_on
+        ),
+        "Without the flag, a second backward should be refused. Let `run_node` run the node: it also"
+        " throws the photographs away.": at([1], [0]),
+        "With `retain_graph=True` the photographs should stay. Hand the flag on to `run_node`.": at(
+            [2], [0]
+        ),
+        "A hook that returns None changes nothing. You took its None for a gradient.": fails(
+            "NoneType", cases=slice(3, 4)
+        ),
+        "The hook on `h` saw nothing. Does `register` put it into the list, and do you call the hooks in"
+        " `node.before`?": at([3], [1], ""),
+        "What this hook returns should go on in place of the gradient. Call the hooks *before* the node"
+        " runs, and hand the node what they return.": at([4], [0], (114.0,)),
+        "There are three hooks on `h`, and the last one to be registered threw the others out. A new hook"
+        " goes to the end of the list.": at([5], [0], (36.0,)),
+        "A hook is given what the hook before it has left, but yours is given what arrived"
+        " in the first place.": at([5], [1], "h 12.0, 12.0"),
+        "Hooks run in the order in which they were registered: first times ten, then plus one. Put a new one"
+        " at the end of the list.": at([6], [0], (390.0,)),
+        "`register` has to return a `Handle`, or you could never take a hook off again.": fails(
+            "has no attribute 'remove'"
+        ),
+        "This hook was taken off, and yet it runs. A `Handle` needs the very list that the hook is"
+        " in.": at([7, 8], [0]),
+        "The hook on the leaf `x` ran before `.grad` was filled. Hooks *after* a node come below"
+        " `run_node`.": at([9], [1], "x None"),
+        "A hook that waits until `x.grad` is filled never ran. It's a hook *after* a node: call those"
+        " as well.": at([9], [1], ""),
+        "A hook after a node is given two tuples: what the node hands on, and `(grad,)`.": fails(
+            "not iterable", "after * must be an iterable", cases=slice(10, 11)
+        ),
+        "The two tuples are the wrong way round. First comes what the node hands on, then what it was"
+        " given.": at([10], [1], "h 57.0, 57.0, 19.0"),
+        "What a node was *given* is what the hooks before it have left, so 38 here, and no longer the 19"
+        " that arrived.": at([11], [1]),
+        "This hook runs after the node and returns another tuple. That should be handed on in place of"
+        " the first.": at([12], [0]),
+        "Two hooks after one node: the second one is given what the first has returned.": at(
+            [13], [1]
+        ),
+        "The hook ran in the first backward, but not in the second. It stays until its handle removes it.": at(
+            [14], [1]
+        ),
+    },
+    hints=(
+        "`register` is two lines: append the hook, and return `Handle(hooks, hook)`.",
+        "In `evaluate`, go through `node.before`: `changed = hook(grad)`, and if that isn't None, it's the new"
+        " `grad`. Then `grads = run_node(node, grad, retain_graph)`. Then through `node.after` in the same way.",
+        "A hook after a node is called with `grads`, which is a tuple already, and with `(grad,)`.",
+    ),
+)
+
+EXERCISES = (TAUGHT, HOOKED_ENGINE, CHANGED, CLIPPING, NAN, GUARD)

@@ -51,9 +51,11 @@ def graphs(live: World) -> dict[str, Graph | None]:
     """Return the graph of a live world, and the one behind it if there is one."""
     whole = dict(live.whole())
     behind = picture(tuple(whole.values())[:1], whole) if whole else None
+    graph = picture(live.roots(), live.variables()).head(live.most_nodes)
     return {
-        "graph": picture(live.roots(), live.variables()).head(live.most_nodes),
+        "graph": graph,
         "ghost": behind and live.as_ghost(behind),
+        "words": tuple(live.on_edges(graph).items()),
     }
 
 

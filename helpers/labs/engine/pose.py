@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autograd_graphs.data import Edge, Graph, Node
@@ -11,6 +11,7 @@ from autograd_graphs.drawing.diagram import (
     CAPSULE,
     LINE,
     Cards,
+    Word,
     caption_width,
     describe,
     make_cards,
@@ -58,7 +59,8 @@ def poses(states: Sequence[State], is_dense: bool) -> list[Pose]:
     made: dict[int, Pose] = {}
     for group in alike.values():
         even = level([drawn[number] for number in group])
-        placed = common(even, any(shown[number].edges for number in group))
+        own = [dict(states[number].words) for number in group]
+        placed = common(even, any(shown[number].edges for number in group), own)
         for number, cards in zip(group, even, strict=True):
             words = caption(states[number]) if has_graphs else ()
             made[number] = Pose(shown[number], cards, placed, words)
@@ -92,14 +94,20 @@ def parts_of(line: tuple[Row, ...]) -> tuple[Row, ...]:
     return tuple([row for row in line if row.part])
 
 
-def common(group: list[Cards], has_words: bool) -> Placed:
-    """Lay out cards that fit all of a group, with room on every edge for a word if there are any."""
+def common(group: list[Cards], has_none: bool, own: Sequence[Mapping[int, str]] = ()) -> Placed:
+    """Lay out cards that fit all of a group, with room for "None" on every edge, or for the widest of
+    the words that are its own.
+    """
     rooms = []
     for sides in zip(*map(sizes, group), strict=True):
         rooms.append(tuple(map(max, zip(*sides, strict=True))))
     edges, words = group[0].edges, {}
-    if has_words:
+    if has_none:
         words = dict.fromkeys(range(len(edges)), (WORD, CAPSULE))
+    for nr, wire in enumerate(group[0].wires):
+        texts = [named[wire.edge] for named in own if wire.edge in named]
+        if texts:
+            words[nr] = max(Word(text).drawn for text in texts)
     return lay_out(rooms, edges, words)
 
 

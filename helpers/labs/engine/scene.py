@@ -99,21 +99,21 @@ def draw(sheet: Sheet, boxes: Boxes, state: State, pose: Pose, alt: str) -> Draw
         pen.dy += 16
         draw_caption(pen, list(pose.caption))
     pen.dx += (sheet.graph_wide - round(pose.placed.width)) // 2
-    draw_pose(pen, pose, state.focus)
+    draw_pose(pen, pose, state)
     return Drawing(sheet.wide, sheet.high, tuple(pen.marks), str(state.graph), alt)
 
 
-def draw_pose(pen: Pen, pose: Pose, focus: int | None) -> None:
+def draw_pose(pen: Pen, pose: Pose, state: State) -> None:
     """Draw the graph, and say of every mark whether it is a ghost or has the focus."""
     before = len(pen.marks)
-    words = []
+    words, own = [], dict(state.words)
     for wire in pose.cards.wires:
         source = pose.cards.cards[wire.source].node
         # A card that is there has an entry for this edge, which holds None.
         is_none = wire.edge in pose.shown.edges and source not in pose.shown.nodes
-        words.append(Word("None" if is_none else wire.word))
+        words.append(Word("None" if is_none else own.get(wire.edge) or wire.word))
     draw_graph(pen, pose.cards, pose.placed, words)
-    pen.marks[before:] = [dressed(mark, pose.shown, focus) for mark in pen.marks[before:]]
+    pen.marks[before:] = [dressed(mark, pose.shown, state.focus) for mark in pen.marks[before:]]
 
 
 def dressed(mark: Mark, shown: Overlay, focus: int | None) -> Mark:

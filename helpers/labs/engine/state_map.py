@@ -52,7 +52,8 @@ class Outcome(NamedTuple):
 class State:
     """Hold one state: the first path to it, what is seen there, and where each action leads.
 
-    `ghost` is the graph that would be there if all were recorded; `focus` a node of the graph.
+    `ghost` is the graph that would be there if all were recorded; `focus` a node of the graph;
+    `words` are what is written on its edges, by their numbers.
     """
 
     path: tuple[str, ...]
@@ -64,6 +65,7 @@ class State:
     chosen: tuple[str, ...] = ()
     ghost: Graph | None = None
     focus: int | None = None
+    words: tuple[tuple[int, str], ...] = ()
     outcomes: tuple[tuple[str, Outcome], ...] = ()
 
     def box(self, name: str) -> Box:

@@ -178,6 +178,10 @@ class World:
         """Return the graph of `whole` as it is drawn."""
         return graph
 
+    def on_edges(self, graph: Graph) -> dict[int, str]:
+        """Return what is written on edges of the graph that is drawn, by their numbers."""
+        return {}
+
     def focus(self) -> int | None:
         """Return the number of the node that the talk is of."""
         return None
