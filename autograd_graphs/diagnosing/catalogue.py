@@ -112,11 +112,14 @@ def _symptom(entry: dict[str, Any]) -> Symptom:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Hold what ends a graph: why, what to do, and whether it is one only as a tensor's method."""
+    """Hold what ends a graph: why, what to do, whether it is one only as a tensor's method, and the
+    lesson that teaches it.
+    """
 
     why: str
     remedy: str = "leave that call out on the way to the loss"
     is_method: bool = False
+    lesson: str = ""
 
 
 @dataclass(frozen=True, slots=True)

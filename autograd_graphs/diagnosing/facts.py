@@ -43,23 +43,29 @@ _CODE, _FITTING = re.compile("`(.*?)`"), re.compile(r"\{([^{}|]*)\|([^{}]*)\}")
 
 @dataclass(frozen=True)
 class Finding:
-    """Hold a diagnosis: what happened, on which lines of the learner's, and what to try."""
+    """Hold a diagnosis: what happened, on which lines of the learner's, what to try, and the lesson
+    that teaches it, where that is another one than for the message.
+    """
 
     what: str
     lines: tuple[str, ...]
     remedy: str
+    lesson: str = ""
 
 
 def finding(kind: str, lines: Iterable[Any], names: Sequence[str] = (), /, **words: Any) -> Finding:
-    """Return what findings.toml says of a kind; some of its words fit the number of `names`."""
+    """Return what findings.toml says of a kind; some of its words fit the number of `names`. A
+    `lesson` among the words is told before that of the table.
+    """
     if names:
         words["names"] = listed(names)
-    sentences = []
+    told, sentences = FINDINGS[kind], []
     fitting = each(names, r"\1", r"\2")
-    for text in FINDINGS[kind].values():
+    for text in (told["what"], told["try"]):
         text = _FITTING.sub(fitting, _CODE.sub(code(r"\1"), text))
         sentences.append(text.format(**words))
-    return Finding(sentences[0], tuple(texts_of(lines)), sentences[1])
+    lesson = words.get("lesson") or told.get("lesson", "")
+    return Finding(sentences[0], tuple(texts_of(lines)), sentences[1], lesson)
 
 
 def texts_of(lines: Iterable[Any]) -> list[str]:
