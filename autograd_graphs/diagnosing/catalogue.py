@@ -139,5 +139,6 @@ def _table(name: str) -> dict[str, Any]:
 _CAUSES = _table("causes.toml")
 CUTS = {word: Cut(**given) for word, given in _CAUSES["cuts"].items()}
 DANGERS = {word: Danger(**given) for word, given in _CAUSES["dangers"].items()}
+LESSONS: dict[str, str] = _CAUSES["lessons"]  # of a finding, by its kind
 FINDINGS: dict[str, dict[str, str]] = _table("findings.toml")
 SAID = FINDINGS.pop("said")

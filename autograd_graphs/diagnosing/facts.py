@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.answer_card import code, listed
-from autograd_graphs.diagnosing.catalogue import FINDINGS
+from autograd_graphs.diagnosing.catalogue import FINDINGS, LESSONS
 from autograd_graphs.diagnosing.dataflow import Event, Placed, Scope, Values, placed
 from autograd_graphs.diagnosing.detectors import freed_by_earlier_lines
 from autograd_graphs.diagnosing.earlier_lines import Past
@@ -59,12 +59,12 @@ def finding(kind: str, lines: Iterable[Any], names: Sequence[str] = (), /, **wor
     """
     if names:
         words["names"] = listed(names)
-    told, sentences = FINDINGS[kind], []
+    sentences = []
     fitting = each(names, r"\1", r"\2")
-    for text in (told["what"], told["try"]):
+    for text in FINDINGS[kind].values():
         text = _FITTING.sub(fitting, _CODE.sub(code(r"\1"), text))
         sentences.append(text.format(**words))
-    lesson = words.get("lesson") or told.get("lesson", "")
+    lesson = words.get("lesson") or LESSONS.get(kind, "")
     return Finding(sentences[0], tuple(texts_of(lines)), sentences[1], lesson)
 
 
