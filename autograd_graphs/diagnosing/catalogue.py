@@ -32,8 +32,8 @@ class Symptom:
 
     `look` is the state of those saved tensors that tell more: "freed", "modified", or "" where none
     do. `source` is a sentence that says who knows of a symptom that no snippet shows without a GPU,
-    else "". `typed` are words that people type who look for it; nobody is shown them. `case` names a
-    program in the clinic that shows it, else "".
+    else "". `typed` are words that people type who look for it; nobody is shown them. `cases` names
+    programs in the clinic that show it.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class Symptom:
     source: str = ""
     also: tuple[str, ...] = ()
     typed: str = ""
-    case: str = ""
+    cases: tuple[str, ...] = ()
 
     def parts(self, types: tuple[str, ...]) -> tuple[str, ...]:
         """Return the parts of messages by which it is known in an error of one of some types."""
@@ -107,16 +107,20 @@ def _term(entry: dict[str, Any]) -> Term:
 
 def _symptom(entry: dict[str, Any]) -> Symptom:
     causes = tuple(Cause(remedy=cause.pop("try"), **cause) for cause in entry.pop("cause"))
-    return Symptom(causes=causes, also=tuple(entry.pop("also", ())), **entry)
+    lists = {name: tuple(entry.pop(name, ())) for name in ("also", "cases")}
+    return Symptom(causes=causes, **lists, **entry)
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Hold what ends a graph: why, what to do, and whether it is one only as a tensor's method."""
+    """Hold what ends a graph: why, what to do, whether it is one only as a tensor's method, and the
+    lesson that teaches it.
+    """
 
     why: str
     remedy: str = "leave that call out on the way to the loss"
     is_method: bool = False
+    lesson: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,5 +139,6 @@ def _table(name: str) -> dict[str, Any]:
 _CAUSES = _table("causes.toml")
 CUTS = {word: Cut(**given) for word, given in _CAUSES["cuts"].items()}
 DANGERS = {word: Danger(**given) for word, given in _CAUSES["dangers"].items()}
+LESSONS: dict[str, str] = _CAUSES["lessons"]  # of a finding, by its kind
 FINDINGS: dict[str, dict[str, str]] = _table("findings.toml")
 SAID = FINDINGS.pop("said")

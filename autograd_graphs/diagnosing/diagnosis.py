@@ -82,7 +82,7 @@ def _checked(model: object, loss: object, optimizer: object) -> Card:
     lines = [f"{word}."]
     for nr, finding in enumerate(findings, 1):
         head, *rest = _lines_of(finding)
-        lines += [each(findings, head, f"{nr}. {head}"), *rest]
+        lines += [each(findings, head, f"{nr}. {head}"), *rest, _lesson(None, finding)]
     lines += figures
     if loss is None:
         lines.append(SAID["no_loss"])
@@ -146,8 +146,9 @@ def _of_warning(warned: Heard) -> Card:
     facts = Facts(text, None, False)
     facts.heard, facts.cell = spot, warned.cell
     with quietly():
-        lines = _lines_of(found_in(facts), facts)
-    page = [*lines, _lesson(symptom)]
+        found = found_in(facts)
+        lines = _lines_of(found, facts)
+    page = [*lines, _lesson(symptom, found)]
     if not lines:
         page = [unknown()]
         if symptom is not None:
@@ -191,7 +192,8 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         symptom = book().find(types_of(member), text)
         near = member if learners_lines(member.__traceback__) else error
         facts = Facts(text, near.__traceback__, is_past)
-        lines = _finding(facts, watch)
+        found = _finding(facts, watch)
+        lines = _lines_of(found, facts)
         if not symptom and not lines:
             continue
         head = error if is_plain_words(error) else member
@@ -199,7 +201,8 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         seen = scene(facts, getattr(symptom, "look", ""), bool(lines)) or _no_scene(error)
         if lines:
             page = _with_scene(lines, seen)
-            return _of_head(head, [note, *page, origin, _lesson(symptom)], [note, *page])
+            lesson = _lesson(symptom, found)
+            return _of_head(head, [note, *page, origin, lesson], [note, *page])
         is_led = "".join(seen[:1]).startswith(LED)
         more = "" if watch else offer(error, text, is_led)
         page = [note, *_page(symptom, clue(text), [origin, *seen, more])]
@@ -224,10 +227,12 @@ def _origin(member: BaseException, error: BaseException) -> str:
     return f"It led to {_head(error)}"
 
 
-def _lesson(symptom: Symptom | None) -> str:
-    if symptom is None or course() is None:
-        return ""
-    return f"Lesson {symptom.causes[0].lesson} teaches this."
+def _lesson(symptom: Symptom | None, found: Finding | None) -> str:
+    """Name the lesson of what was found, or else that of the first cause of a symptom."""
+    number = found.lesson if found else ""
+    if symptom and not number:
+        number = symptom.causes[0].lesson
+    return f"Lesson {number} teaches this." if number and course() else ""
 
 
 def _with_scene(lines: list[str], seen: list[str]) -> list[str]:
@@ -242,7 +247,7 @@ def _with_scene(lines: list[str], seen: list[str]) -> list[str]:
     return [what, *looks, remedy, where, *tensors]
 
 
-def _finding(facts: Facts, watch: Watch | None) -> list[str]:
+def _finding(facts: Facts, watch: Watch | None) -> Finding | None:
     finding = None
     try:
         with quietly():
@@ -250,8 +255,8 @@ def _finding(facts: Facts, watch: Watch | None) -> list[str]:
                 finding = found_again(facts, watch)
             finding = finding or found_in(facts)
     except Exception:  # whatever a program is like: what is known without it is still said
-        return []
-    return _lines_of(finding, facts)
+        return None
+    return finding
 
 
 def _lines_of(finding: Finding | None, facts: Facts | None = None) -> list[str]:

@@ -125,9 +125,11 @@ def _symptom(symptom: Symptom) -> Entry:
         text += f" *{literal(symptom.source)}*"
     text += f"{_also(older)}\n\n" + "\n".join(map(_cause, symptom.causes))
     here = course()
-    if symptom.case and here:
-        place = f"{here.clinic}#cell-id=case-{symptom.case}"
-        text += f"\n\nA program like that: [in the clinic]({place})"
+    places = [f"{here.clinic}#cell-id=case-{case}" for case in symptom.cases] if here else []
+    if places:
+        first, *more = places
+        text += f"\n\nIn the clinic: [a program like that]({first})"
+        text += "".join(f", [and another]({place})" for place in more)
     message, lessons = literal(symptom.message), tuple(cause.lesson for cause in symptom.causes)
     return Entry(symptom.kind, message, text, symptom.also, lessons, symptom.typed)
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.answer_card import code, listed
-from autograd_graphs.diagnosing.catalogue import FINDINGS
+from autograd_graphs.diagnosing.catalogue import FINDINGS, LESSONS
 from autograd_graphs.diagnosing.dataflow import Event, Placed, Scope, Values, placed
 from autograd_graphs.diagnosing.detectors import freed_by_earlier_lines
 from autograd_graphs.diagnosing.earlier_lines import Past
@@ -43,15 +43,20 @@ _CODE, _FITTING = re.compile("`(.*?)`"), re.compile(r"\{([^{}|]*)\|([^{}]*)\}")
 
 @dataclass(frozen=True)
 class Finding:
-    """Hold a diagnosis: what happened, on which lines of the learner's, and what to try."""
+    """Hold a diagnosis: what happened, on which lines of the learner's, what to try, and the lesson
+    that teaches it, where that is another one than for the message.
+    """
 
     what: str
     lines: tuple[str, ...]
     remedy: str
+    lesson: str = ""
 
 
 def finding(kind: str, lines: Iterable[Any], names: Sequence[str] = (), /, **words: Any) -> Finding:
-    """Return what findings.toml says of a kind; some of its words fit the number of `names`."""
+    """Return what findings.toml says of a kind; some of its words fit the number of `names`. A
+    `lesson` among the words is told before that of the table.
+    """
     if names:
         words["names"] = listed(names)
     sentences = []
@@ -59,7 +64,8 @@ def finding(kind: str, lines: Iterable[Any], names: Sequence[str] = (), /, **wor
     for text in FINDINGS[kind].values():
         text = _FITTING.sub(fitting, _CODE.sub(code(r"\1"), text))
         sentences.append(text.format(**words))
-    return Finding(sentences[0], tuple(texts_of(lines)), sentences[1])
+    lesson = words.get("lesson") or LESSONS.get(kind, "")
+    return Finding(sentences[0], tuple(texts_of(lines)), sentences[1], lesson)
 
 
 def texts_of(lines: Iterable[Any]) -> list[str]:

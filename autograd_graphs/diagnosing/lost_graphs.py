@@ -46,7 +46,8 @@ def lost(facts: Facts, _: Any) -> Finding | None:
     if read_flag(facts.spot.scope.space.get(start)):  # the line made something else of it
         start = ""
     first, lines = cuts[0], texts_of(cuts)[:3]
-    words = {"why": CUTS[first.word].why, "remedy": CUTS[first.word].remedy, "came": "The"}
+    cut = CUTS[first.word]
+    words = {"why": cut.why, "remedy": cut.remedy, "lesson": cut.lesson, "came": "The"}
     if first.name not in ("", start):
         words["came"] = f"It came from {code(first.name)}, and the"
     if ".numpy(" in str(first):

@@ -19,7 +19,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
-from autograd_graphs.diagnosing.catalogue import CUTS, SAID
+from autograd_graphs.diagnosing.catalogue import CUTS, SAID, Cut
 from autograd_graphs.diagnosing.causes import found_in
 from autograd_graphs.diagnosing.detectors import spoilt_by
 from autograd_graphs.diagnosing.errors import cell_of
@@ -315,12 +315,10 @@ def lost(facts: Facts, watch: Watch) -> Finding | None:
     if spot is None:
         return None
     word = seen.word
-    why, remedy = f"{word}() gives a result that has no graph", "leave that out before the loss"
-    if word in COMPARE:
-        word = "compare"
-    if word in CUTS:
-        why, remedy = CUTS[word].why, CUTS[word].remedy
+    cut = Cut(f"{word}() gives a result that has no graph", "leave that out before the loss")
+    cut = CUTS.get("compare" if word in COMPARE else word, cut)
+    why = cut.why
     if not seen.records:
         why = "grad mode is off there, so no graph is recorded"
     where = quoted(seen.name, "this line")
-    return finding(kind, [spot], where=where, why=why, remedy=remedy)
+    return finding(kind, [spot], where=where, why=why, remedy=cut.remedy, lesson=cut.lesson)

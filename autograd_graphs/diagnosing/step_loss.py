@@ -71,7 +71,9 @@ def no_graph(step: TrainingStep) -> Iterator[Finding]:
 
 def of_cut(cut: Event) -> dict[str, str]:
     known = CUTS[cut.word]
-    return {"where": quoted(cut.name, "this line"), "why": known.why, "remedy": known.remedy}
+    where = quoted(cut.name, "this line")
+    told = {"why": known.why, "remedy": known.remedy, "lesson": known.lesson}
+    return {"where": where, **told}
 
 
 def made_shape(node: Any) -> tuple[int, ...] | None:

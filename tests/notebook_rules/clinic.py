@@ -45,6 +45,19 @@ def the_diagnosis_names_the_line_to_find(lesson):
             yield f"{cell} does not show {wanted!r}, the line that is right in {round_.first}."
 
 
+def the_diagnosis_and_the_reason_name_one_lesson(lesson):
+    """Whoever reads both is sent to one place; of what find() shows, the first entry counts."""
+    for *_, tried, _, reason in (
+        [cell for cell in cells if cell.role in ("try", "run", "because")]
+        for cells in cases(lesson)
+    ):
+        shown = " ".join(tried.shown.split())
+        told = re.findall(r"Lesson (\d\d) teaches", shown) or re.findall(r"\(lesson (\d\d)", shown)
+        linked = re.findall(r"\]\((\d\d)_\w+\.ipynb\)", reason.source)
+        if told and told[0] not in linked:
+            yield f"{tried} names lesson {told[0]}, and {reason} {', '.join(linked)}."
+
+
 def the_index_leads_to_every_case(lesson):
     """Whoever browses begins there."""
     headings = [re.match(r"#+ (.+)", cell.source) for cell in lesson.cells[1:] if not cell.is_code]
@@ -64,6 +77,7 @@ def a_program_can_be_read_at_a_glance(lesson):
 RULES = (
     a_case_is_broken_diagnosed_and_mended,
     the_diagnosis_names_the_line_to_find,
+    the_diagnosis_and_the_reason_name_one_lesson,
     the_index_leads_to_every_case,
     a_program_can_be_read_at_a_glance,
 )
