@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CLINIC = "clinic"  # a notebook for browsing: copied as a lesson is
+UNNUMBERED = ("one_real_model", "clinic")  # copied as a lesson is
 PAGE = "glossary"  # a notebook to look things up in: copied with its outputs
 PICTURES = (".svg", ".png", ".jpg", ".gif")
 MANIFEST = ".handed_out.json"
@@ -75,9 +75,14 @@ def resetting(number, into):
 def lessons(root):
     """Return the masters by number, the others by name: {"03": Path(...), "glossary": Path(...)}."""
     masters = []
-    for name in ("[0-9][0-9]_*", CLINIC, PAGE):
+    for name in ("[0-9][0-9]_*", *UNNUMBERED, PAGE):
         masters += sorted((root / "notebooks").glob(f"{name}.ipynb"))
-    return {path.stem.partition("_")[0]: path for path in masters}
+    return {short(path.stem): path for path in masters}
+
+
+def short(name):
+    """Return the number of a lesson, or the whole name of a notebook without one."""
+    return name[:2] if name[:2].isdigit() else name
 
 
 def sync(root=ROOT, only=None, into=None):
@@ -96,7 +101,7 @@ def sync(root=ROOT, only=None, into=None):
 
 def reset(number, root=ROOT, into=None):
     """Give one lesson back as it is today; the old copy is kept under a name of its own."""
-    number = number.partition("_")[0].zfill(2)
+    number = short(number).zfill(2)
     if number not in lessons(root):
         there = f"There is no lesson {number!r}, but {', '.join(lessons(root))}."
         sys.exit(f"{there} For example: {resetting('03', into)}")
@@ -131,7 +136,7 @@ def hand_out(master, work, given, into):
         known["beside"] = new
         yield f"{copy.name}: you edited it, so it stays; the new version is beside it as {beside.name}."
     if now == "unreadable":
-        number = copy.stem.partition("_")[0]
+        number = short(copy.stem)
         yield f"{copy.name}: holds no readable notebook; for a fresh one: {resetting(number, into)}"
 
 

@@ -5,7 +5,7 @@ notebooks/ only.
 from pathlib import Path
 
 import pytest
-from notebook_rules import CLINIC, RULES, Lesson
+from notebook_rules import CAPSTONE, CLINIC, RULES, Lesson
 
 PATHS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 OF_LESSONS = {
@@ -31,6 +31,10 @@ def test_lesson_keeps_the_rules(path):
 
 def test_the_clinic_keeps_the_rules():
     holds(CLINIC, Lesson.at(PATHS[0].with_name("clinic.ipynb")))
+
+
+def test_one_real_model_keeps_the_rules():
+    holds(CAPSTONE, Lesson.at(PATHS[0].with_name("one_real_model.ipynb")))
 
 
 def test_the_glossary_keeps_the_rules_that_are_not_of_lessons_alone():

@@ -17,7 +17,8 @@ from helpers.predicting.questions import question
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-PAGES = [*LESSONS, *(ROOT / "notebooks" / f"{name}.ipynb" for name in ("clinic", "glossary"))]
+MORE = ("clinic", "glossary", "one_real_model")
+PAGES = [*LESSONS, *(ROOT / "notebooks" / f"{name}.ipynb" for name in MORE)]
 ABROAD = re.compile(r"(?:https?:|wss?:)?//[\w.-]+\.\w+", re.I)
 LOADED = ("script", "img", "iframe", "source", "video", "audio", "embed", "track", "input", "use")
 pytestmark = [

@@ -19,7 +19,7 @@ from helpers.predicting.from_notebook import questions_at
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = {path.stem[:2]: path for path in sorted(questions.NOTEBOOKS.glob("[0-9]*.ipynb"))}
-LESSONS["clinic"] = questions.NOTEBOOKS / "clinic.ipynb"
+LESSONS |= {name: questions.NOTEBOOKS / f"{name}.ipynb" for name in ("clinic", "one_real_model")}
 BUILDS = """
 import runpy
 import sys

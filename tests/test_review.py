@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers import check, explain, hint, pace, progress, review, solution
+from helpers import check, explain, find_line, hint, pace, progress, review, solution
 from helpers.exercises import asking
 from helpers.exercises.exercise import exercises
 from helpers.lessons import arrows, exercise_text, listings, question_text
@@ -61,6 +61,14 @@ def test_a_miss_comes_back_after_1_3_7_and_20_days_and_then_no_more(clock):
             Recall(question("05.q1"), "c")
     assert asked == [1, 4, 11, 31]
     assert kept()[PREDICTIONS]["05.q1"]["first"] == "a"
+
+
+def test_a_miss_outside_the_lessons_does_not_come_back(clock):
+    predict("one_real_model.q1", "12")
+    find_line("clinic.fake", "x = 1", line=6)
+    clock[0] += timedelta(days=30)
+    assert {*kept()[PREDICTIONS]} == {"one_real_model.q1", "clinic.fake"}
+    assert names() == set()
 
 
 def test_a_miss_at_review_begins_again(clock):

@@ -29,8 +29,12 @@ from helpers.predicting import prediction
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = [TEMPLATES / "site" / "site.css", TEMPLATES / "shared" / "wide.css"]
 SCRIPTS = [TEMPLATES / "site" / "site.js", TEMPLATES / "shared" / "wide.js"]
-MORE = ("clinic", "glossary")  # pages at the end, once there is a notebook of that name
-LINK = re.compile(r'href="((?:\d\d_\w+|clinic|glossary)\.ipynb)?(#[^"]*)?"')
+MORE = (
+    "one_real_model",
+    "clinic",
+    "glossary",
+)  # pages at the end, once there is a notebook of that name
+LINK = re.compile(rf'href="((?:\d\d_\w+|{"|".join(MORE)})\.ipynb)?(#[^"]*)?"')
 CELL = "cell-id="
 TO_CELL = re.compile(r"\]\((\w+)\.ipynb#cell-id=([\w-]+)\)")
 HEADING = re.compile(r"#+ +(.*)")

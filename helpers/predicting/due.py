@@ -9,7 +9,7 @@ from zlib import crc32
 
 from helpers import pace
 from helpers.exercises.exercise import find
-from helpers.lessons import exercise_minutes, is_in_lesson
+from helpers.lessons import exercise_minutes, is_in_lesson, listings
 from helpers.predicting.kinds import kind_of
 from helpers.predicting.questions import Question, every
 from helpers.progress_file import EXERCISES, PREDICTIONS, count
@@ -99,8 +99,10 @@ def _missed(section: str, records: dict, is_missed: Callable[[str, dict], bool])
 
 
 def was_missed(name: str, record: dict) -> bool:
-    """Tell whether the first guess on a question was wrong. Nobody grades an explanation."""
-    asked = every().get(name)
+    """Tell whether the first guess on a question of a lesson was wrong. Nobody grades an explanation, and
+    what notebooks without a number ask stays there.
+    """
+    asked = every().get(name) if name[:2] in listings() else None
     return asked is not None and bool(asked.right) and is_wrong(asked, record)
 
 

@@ -77,7 +77,7 @@ def test_a_page_from_disk_plays_obeys_its_switch_fits_and_shuts_nobody_out(reade
     assert reader.locator(".player").count() == reader.locator(".player-slot").count()
     for player in reader.locator(".player").all():
         player.focus()
-        (walk_to_the_end if player.locator(".player-range").count() else try_the_lab)(player)
+        use(player)
         assert reader.url == address(site, name)
     nothing_is_lost_on_a_narrow_screen(reader, name)
     if name not in ("clinic", "glossary"):  # long, and of the same elements as lessons
@@ -127,6 +127,16 @@ def test_axe_finds_nothing_grave_in_a_page_of_its_own(reader, tmp_path, number):
     axe_finds_nothing_grave_in(reader)
 
 
+def use(player):
+    """Do with a player what it is there for."""
+    if player.locator(".player-range").count():
+        walk_to_the_end(player)
+    elif player.locator(".player-undo").count():
+        try_the_lab(player)
+    else:
+        open_a_box(player)
+
+
 def walk_to_the_end(player):
     """Step through a trace by the arrow key, frame by frame."""
     count, title = player.locator(".player-count"), player.locator(".player-title")
@@ -146,6 +156,14 @@ def try_the_lab(player):
     for at in range(player.locator(".player-action").count()):
         player.page.keyboard.press(str((at + 1) % 10))
     assert player.locator(".player-undo").get_attribute("aria-disabled") == "false"
+
+
+def open_a_box(player):
+    """Click on the first box of a graph that is explored, and read what it was."""
+    box = player.locator(".player-node[data-opens]").first
+    words = box.locator("text").first.text_content().split()[0]
+    box.click()
+    expect(player.locator(".player-verdict")).to_contain_text(words)
 
 
 def test_the_search_leads_to_a_word_and_opens_the_fold_in_which_it_stands(reader, site):

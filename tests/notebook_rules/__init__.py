@@ -65,5 +65,22 @@ CLINIC = (
     *claims.RULES,
     *clinic.RULES,
 )
+CAPSTONE = (
+    *running.RULES,
+    *hygiene.RULES,
+    *pictures.RULES,
+    *style.RULES,
+    *claims.RULES,
+    *answers.RULES,
+    *leaks.RULES,
+    *outcomes.RULES,
+    exercises.an_id_is_never_used_again,
+    clinic.a_program_can_be_read_at_a_glance,
+    roles.what_belongs_to_a_round_stands_in_one,
+    roles.a_guess_asks_for_its_question,
+    roles.questions_have_ids,
+    roles.questions_have_headings,
+    roles.a_lesson_varies,
+)
 
-__all__ = ["CLINIC", "RULES", "Lesson"]
+__all__ = ["CAPSTONE", "CLINIC", "RULES", "Lesson"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 
-from course.workspace import is_claim
+from course.workspace import is_claim, short
 
 SVG_URI = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=\s]+)")
 DATA_URI = re.compile(r"data:image/[\w.+-]+;base64,([A-Za-z0-9+/=\s]+)")
@@ -100,7 +100,7 @@ class Lesson:
     @property
     def number(self) -> str:
         """Its number, or its name where it has none: "03", "clinic"."""
-        return re.split(r"[_.]", self.name)[0]
+        return short(self.name.removesuffix(".ipynb"))
 
     @cached_property
     def node(self):
