@@ -127,8 +127,7 @@ def _names(nodes: Sequence[Any]) -> dict[Any, str]:
 
 
 def plot_steps(forwards: dict[str, Callable[[], torch.Tensor]]) -> Plot:
-    """Plot what is in use during `forward().backward()` for each of these, and what it is for, all to
-    one scale.
+    """Plot for each what is in use during `forward().backward()`, and what for, all to one scale.
 
     Across are the operations of the forward, then the nodes of backward, as they run. What an
     AccumulateGrad or the transposing of a weight makes counts in the column before it. Empties the
@@ -138,7 +137,7 @@ def plot_steps(forwards: dict[str, Callable[[], torch.Tensor]]) -> Plot:
 
 
 def plot_timeline(model: torch.nn.Module, *inputs: torch.Tensor) -> Plot:
-    """Plot for each input what is in use during `model(x).sum().backward()`, each to its own scale."""
+    """Plot for each input what is in use during `model(x).sum().backward()`, to its own scale."""
     forwards = {counted(len(x), "row"): lambda x=x: model(x).sum() for x in inputs}
     return _plot_steps(forwards, alike=False)
 
@@ -229,7 +228,8 @@ def _places(steps: list[tuple[str, int]], count: int) -> list[float]:
 
 def _label(axes: Axes, kind: str, places: list[float], low: list[int], line: list[int]) -> None:
     """Write into an area what it is; of gradients on their way, beside it."""
-    large = [at for at, size in enumerate(line) if size > (0.6 if kind == MADE else 0.9) * max(line)]
+    least = (0.6 if kind == MADE else 0.9) * max(line)
+    large = [at for at, size in enumerate(line) if size > least]
     at = large[len(large) // 2] if kind == MADE else large[-1]
     if kind == PASSED:
         point, arrow = (places[at], low[at] + line[at] / 2), {"arrowstyle": "-"}

@@ -17,7 +17,7 @@ from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
-from helpers.exercises.recognise import each_has, shows, wrong_in
+from helpers.exercises.recognise import each_has, shows
 from helpers.exercises.watched_inputs import afterwards, noted, readable
 
 # Bound here: a student may have put others in their place.
