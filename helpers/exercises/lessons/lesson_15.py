@@ -30,7 +30,7 @@ _BEGIN = (
     '    calls.append("call")\n    return t.{}()\n\n\nx = torch.tensor(2.0, requires_grad=True)'
 )
 TWICE = Lines(
-    read="part 3, and its first reason",
+    read="“Forget it, and compute it again”",
     begins=tuple(map(_BEGIN.format, ("exp", "sigmoid", "sqrt", "tanh"))),
     lines={
         "block(x).backward()": "Is there a checkpoint?",
