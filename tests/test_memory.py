@@ -120,3 +120,9 @@ def test_steps_are_drawn_to_one_scale_and_leave_no_old_gradient():
     other = {"plain": forwards["plain"], "one layer": lambda: net[0](x).sum()}
     assert plot_steps(other).alt.count("Across: ") == 2
     assert plot_steps(forwards).alt == words, "old gradients are emptied first"
+
+
+def test_a_sparse_gradient_has_no_storage_and_is_left_out():
+    table = nn.Embedding(10, 3, sparse=True)
+    plot_steps({"table": lambda: table(torch.tensor([1, 2])).sum()})
+    assert table.weight.grad.is_sparse
