@@ -147,7 +147,7 @@ def _plot_steps(forwards: dict[str, Callable[[], torch.Tensor]], alike: bool) ->
     names = [[name for name, _ in steps] for _, steps in runs]
     sizes = [(max(_whole(bytes_of)), len(steps)) for bytes_of, steps in runs]
     said_once = len(set(map(tuple, names))) == 1
-    figure, rows = _figure(len(runs), size=(8, 0.7 + (1.3 if said_once else 1.7) * len(runs)))
+    figure, rows = _figure(len(runs), size=(8, 0.8 + (1.4 if said_once else 1.9) * len(runs)))
     said = []
     for number, (axes, title, run) in enumerate(zip(rows, forwards, runs, strict=True)):
         _draw(axes, *run, *(map(max, zip(*sizes, strict=True)) if alike else sizes[number]))
@@ -214,7 +214,8 @@ def _draw(
     axes.yaxis.set_major_formatter(EngFormatter("B"))
     axes.locator_params(axis="y", nbins=3)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=POINTS)
+    axes.tick_params(axis="x", labelsize=POINTS - 2)
+    axes.tick_params(axis="y", labelsize=POINTS)
 
 
 def _places(steps: list[tuple[str, int]], count: int) -> list[float]:
