@@ -103,9 +103,10 @@ refresh: $(DEV)  ## re-run and normalise the notebooks (N=03 for one of them)
 rounds: $(DEV)  ## how the lessons stand: rounds, minutes, complaints (N=05)
 	@PYTHONPATH=tests "$(PY)" -m notebook_rules $(N)
 
-record-gpu: $(DEV)  ## on a machine with a GPU: record what the GPU cells of lesson 10 say there
+record-gpu: $(DEV)  ## on a machine with a GPU: record what the GPU cells of lessons 10 and 15 say there
 	@"$(PY)" -m helpers.gpu record
 	@$(MAKE) --no-print-directory refresh N=10
+	@$(MAKE) --no-print-directory refresh N=15
 
 lint: $(DEV)  ## ruff: lint and format, changing nothing
 	@status=0; \

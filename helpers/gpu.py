@@ -181,4 +181,4 @@ def handed_over(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
 if __name__ == "__main__":
     if sys.argv[1:] != ["record"]:
         sys.exit("Say what to do: python -m helpers.gpu record")
-    print(f"Recorded {', '.join(record())} on {machine()}. Now: make refresh N=10")
+    print(f"Recorded {', '.join(record())} on {machine()}. Now: make refresh N=10, and N=15")

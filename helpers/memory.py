@@ -36,7 +36,8 @@ if TYPE_CHECKING:  # matplotlib takes half a second: only who plots waits for it
 MADE, PASSED, KEPT = "results of the forward", "gradients on their way", ".grad that stays"
 COLOURS = {KEPT: "#f6b26b", MADE: "#b5d6ec", PASSED: "#5b9bc8"}  # of the areas, from the ground up
 BACKWARD = "backward()"  # the name of a step
-MOST_NAMES, LONGEST, POINTS = 36, 12, 11  # names below a plot, their letters and their size
+MOST_NAMES, LONGEST, POINTS = 48, 12, 11  # names below a plot, their letters and their size
+NO_COLUMN = "AccumulateGrad", "T"  # what these make counts in the column before them
 
 
 def bytes_in_use(forward: Callable[[], torch.Tensor], **how: Any) -> tuple[list[int], list[int]]:
@@ -96,7 +97,8 @@ def timeline(
     with _Meter() as meter, ExitStack() as hooks:
         loss = forward()
         start = len(meter.changes)
-        names = _names([node for node in Walk((loss,)).live if not isinstance(node, torch.Tensor)])
+        live = [node for node in Walk((loss,)).live if not isinstance(node, torch.Tensor)]
+        names = _names([node for node in live if stem(type(node).__name__) not in NO_COLUMN])
         for node, name in names.items():
             hooks.enter_context(node.register_prehook(partial(meter.enter, name)))
         meter.enter(BACKWARD)
@@ -119,37 +121,62 @@ def _names(nodes: Sequence[Any]) -> dict[Any, str]:
     often, so_far = Counter(kinds.values()), Counter()
     for node, kind in kinds.items():
         so_far[kind] += 1
-        if kind == "AccumulateGrad":
-            kinds[node] = ".grad"
-        elif often[kind] > 1:
+        if often[kind] > 1:
             kinds[node] = f"{kind} {so_far[kind]}"
     return kinds
 
 
-def plot_timeline(model: torch.nn.Module, *inputs: torch.Tensor) -> Plot:
-    """Plot for each input what is in use during `model(x).sum().backward()`, and what it is for.
+def plot_steps(forwards: dict[str, Callable[[], torch.Tensor]]) -> Plot:
+    """Plot for each what is in use during `forward().backward()`, and what for, all to one scale.
 
-    Across are the operations of the forward, then the nodes of backward, as they run; an
-    AccumulateGrad is called `.grad`. Empties the gradients of the model before each run.
+    Across are the operations of the forward, then the nodes of backward, as they run. What an
+    AccumulateGrad or the transposing of a weight makes counts in the column before it. Empties the
+    gradients of what a forward leads to before it goes back.
     """
-    figure, rows = _figure(len(inputs), size=(8, 3))
-    said, below = [], []
-    for axes, x in zip(reversed(rows), reversed(inputs), strict=True):
-        model.zero_grad()
-        _, bytes_of, steps = timeline(lambda x=x: model(x).sum())
-        _draw(axes, bytes_of, steps)
-        peak, parts = _at_the_peak(bytes_of, steps)
-        axes.set_title(f"{counted(len(x), 'row')}: {peak}", loc="left", fontsize=POINTS)
-        said.insert(0, f"{axes.get_title('left')}, {parts}.")
-        names = [name for name, _ in steps]
-        axes.tick_params(labelbottom=names != below)  # the same names are said once
-        below = names
-    return plot(figure, alt=f"{' '.join(said)} Across: {', '.join(below)}.")
+    return _plot_steps(forwards, alike=True)
+
+
+def plot_timeline(model: torch.nn.Module, *inputs: torch.Tensor) -> Plot:
+    """Plot for each input what is in use during `model(x).sum().backward()`, to its own scale."""
+    forwards = {counted(len(x), "row"): lambda x=x: model(x).sum() for x in inputs}
+    return _plot_steps(forwards, alike=False)
+
+
+def _plot_steps(forwards: dict[str, Callable[[], torch.Tensor]], alike: bool) -> Plot:
+    runs = [timeline(partial(_emptied, forward))[1:] for forward in forwards.values()]
+    names = [[name for name, _ in steps] for _, steps in runs]
+    sizes = [(max(_whole(bytes_of)), len(steps)) for bytes_of, steps in runs]
+    said_once = len(set(map(tuple, names))) == 1
+    figure, rows = _figure(len(runs), size=(8, 0.8 + (1.4 if said_once else 1.9) * len(runs)))
+    said = []
+    for number, (axes, title, run) in enumerate(zip(rows, forwards, runs, strict=True)):
+        _draw(axes, *run, *(map(max, zip(*sizes, strict=True)) if alike else sizes[number]))
+        peak, parts = _at_the_peak(*run)
+        axes.set_title(f"{title}: {peak}", loc="left", fontsize=POINTS)
+        axes.tick_params(labelbottom=not said_once or number == len(runs) - 1)
+        across = "" if said_once else f" Across: {', '.join(names[number])}."
+        said.append(f"{axes.get_title('left')}, {parts}.{across}")
+    if said_once:
+        said.append(f"Across: {', '.join(names[0])}.")
+    return plot(figure, alt=" ".join(said))
+
+
+def _emptied(forward: Callable[[], torch.Tensor]) -> torch.Tensor:
+    """Run a forward; empty `.grad` of the leaves that it leads to."""
+    loss = forward()
+    for node in Walk((loss,)).live:
+        if hasattr(node, "variable"):
+            node.variable.grad = None
+    return loss
+
+
+def _whole(bytes_of: dict[str, list[int]]) -> list[int]:
+    return list(map(sum, zip(*bytes_of.values(), strict=True)))
 
 
 def _at_the_peak(bytes_of: dict[str, list[int]], steps: list[tuple[str, int]]) -> tuple[str, str]:
     """Say how much is in use at most and where; and what for."""
-    whole = list(map(sum, zip(*bytes_of.values(), strict=True)))
+    whole = _whole(bytes_of)
     peak = whole.index(max(whole))
     before = [name for name, at in steps if at < peak]
     part = "backward" if BACKWARD in before else "the forward"
@@ -157,31 +184,38 @@ def _at_the_peak(bytes_of: dict[str, list[int]], steps: list[tuple[str, int]]) -
     return f"peak {in_bytes(whole[peak])}, at {before[-1]} of {part}", ", ".join(parts)
 
 
-def _draw(axes: Axes, bytes_of: dict[str, list[int]], steps: list[tuple[str, int]]) -> None:
+def _draw(
+    axes: Axes,
+    bytes_of: dict[str, list[int]],
+    steps: list[tuple[str, int]],
+    top: int,
+    columns: int,
+) -> None:
     """Draw the kinds of bytes as areas, one on the other; each step has a column."""
     from matplotlib.ticker import EngFormatter
 
     places = _places(steps, len(bytes_of[MADE]))
-    most = max(map(sum, zip(*bytes_of.values(), strict=True)))
+    most = max(_whole(bytes_of))
     low = [0] * len(places)
     for kind, line in bytes_of.items():
         high = list(map(sum, zip(low, [*line, line[-1]], strict=True)))
         axes.fill_between(places, low, high, step="post", color=COLOURS[kind], linewidth=0)
-        if max(line) > most / 5:  # else there is no room for its name
+        if max(line) > top / 6:  # else there is no room for its name
             _label(axes, kind, places, low, line)
         low = high
     peak = low.index(most)
     until = min(places[peak + 1], int(places[peak]) + 1)  # the end of its column
-    axes.plot((places[peak] + until) / 2, 1.06 * most, "v", color="black")
+    axes.plot((places[peak] + until) / 2, most + 0.07 * top, "v", color="black")
     names = [shortened(name, LONGEST) for name, _ in steps]
     axes.axvline(names.index(BACKWARD), color="black", linestyle=":", zorder=0)
     every = -(-len(names) // MOST_NAMES)
     axes.set_xticks([at + 0.5 for at in range(len(names))][::every], names[::every], rotation=90)
-    axes.set(xlim=(0, len(names)), ylim=(0, 1.2 * most))
+    axes.set(xlim=(0, columns), ylim=(0, 1.2 * top))
     axes.yaxis.set_major_formatter(EngFormatter("B"))
     axes.locator_params(axis="y", nbins=3)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=POINTS)
+    axes.tick_params(axis="x", labelsize=POINTS - 2)
+    axes.tick_params(axis="y", labelsize=POINTS)
 
 
 def _places(steps: list[tuple[str, int]], count: int) -> list[float]:
@@ -195,8 +229,9 @@ def _places(steps: list[tuple[str, int]], count: int) -> list[float]:
 
 def _label(axes: Axes, kind: str, places: list[float], low: list[int], line: list[int]) -> None:
     """Write into an area what it is; of gradients on their way, beside it."""
-    large = [at for at, size in enumerate(line) if size > 0.9 * max(line)]
-    at = large[0] if kind == MADE else large[-1]
+    least = (0.6 if kind == MADE else 0.9) * max(line)
+    large = [at for at, size in enumerate(line) if size > least]
+    at = large[len(large) // 2] if kind == MADE else large[-1]
     if kind == PASSED:
         point, arrow = (places[at], low[at] + line[at] / 2), {"arrowstyle": "-"}
         axes.annotate(kind, point, (0.7, 0.8), "data", "axes fraction", arrow, fontsize=POINTS)
@@ -239,7 +274,7 @@ def plot_trade(layers: Sequence[torch.nn.Module], x: torch.Tensor) -> Plot:
     colours = ["#bbbbbb"] + [COLOURS[PASSED]] * len(counts)
     said = [f"Blocks under a checkpoint: {', '.join(forwards)}."]
     for axes, title, heights, labels in (
-        (above, "the most memory in use at a time", most, list(map(in_bytes, most))),
+        (above, "the peak: the most memory in use at a time", most, list(map(in_bytes, most))),
         (below, "how often a layer runs, in forward and backward together", often, often),
     ):
         axes.bar_label(axes.bar(list(forwards), heights, color=colours), labels)

@@ -165,13 +165,6 @@ def test_a_slide_says_its_own_words_and_shows_what_is_asked(monkeypatch):
     assert lab.walks == ["", "", "1", "1 2", "1 2", "", "4", "4", "", "3", "3", "3"]
 
 
-def test_where_the_case_is_an_exercise_a_slide_marks_what_it_needs():
-    made = nbformat.read(ROOT / "notebooks" / "15_memory_and_checkpointing.ipynb", as_version=4)
-    *_, again = [one for one in slides(made) if one.kind == "round"]
-    assert 'class="ln lit"' in again.result.html
-    assert again.title == "The case again"
-
-
 @pytest.mark.parametrize("kind", ["", "-", "fragment", "slide"])
 def test_in_a_deck_what_ran_and_the_reason_wait_for_a_key(kind):
     given = made_up_guesses.notebook()

@@ -1,5 +1,5 @@
-"""Exercises of lesson 15, memory and checkpointing: how often a block runs, what is kept, a line to blame, a
-tool that one keeps, the bytes of a transformer block, and the case.
+"""Exercises of lesson 15, memory and checkpointing: the case with a frozen table, a tool to keep, how often a
+block runs, what is kept, the bytes of a transformer block, and a line to change.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
-from helpers.exercises.recognise import each_has, shows, wrong_in
+from helpers.exercises.recognise import each_has, shows
 from helpers.exercises.watched_inputs import afterwards, noted, readable
 
 # Bound here: a student may have put others in their place.
@@ -30,7 +30,7 @@ _BEGIN = (
     '    calls.append("call")\n    return t.{}()\n\n\nx = torch.tensor(2.0, requires_grad=True)'
 )
 TWICE = Lines(
-    read="idea 3, and its reason",
+    read="“Forget it, and compute it again”",
     begins=tuple(map(_BEGIN.format, ("exp", "sigmoid", "sqrt", "tanh"))),
     lines={
         "block(x).backward()": "Is there a checkpoint?",
@@ -140,8 +140,8 @@ COUNTS = Exercise(
             ),
         ),
     ),
-    asked="`saved`: how many tensors do nodes save for `plain`? `kept`: how many are kept for `h`, between forward and"
-    " backward? `runs`: how often does a layer run for `h`, in forward and backward together? Give three numbers.",
+    asked="Give three numbers: how many tensors are `saved` for `plain`, how many are `kept` for `h` between forward and"
+    " backward, and how often a layer `runs` for `h`, in forward and backward together.",
     hints=(
         "Each of these layers saves its result. What goes into each block?",
         "Count layers for the first number, and blocks for the second one. In backward each block runs once more.",
@@ -150,17 +150,15 @@ COUNTS = Exercise(
 
 PROGRAMS = Faults("""
 from torch.utils.checkpoint import checkpoint
-torch.manual_seed({d})
-body = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh())
-head = torch.nn.Linear(3, 1)
-x = torch.tensor([[{a}.0, {b}.0]])
-h = checkpoint(body, x, use_reentrant=False)
-loss = (head(h) - {c}).pow(2).sum()
-loss.backward()
-print(body[0].bias.grad)
-look at: body[0].bias.grad
-6: h = checkpoint(body, x, use_reentrant=True)
-6: h = torch.no_grad()(checkpoint)(body, x, use_reentrant=False)
+steps = [torch.sin, torch.sigmoid, torch.tanh]
+x = torch.tensor({a}.0, requires_grad=True)
+h = x / {b}
+for each in steps:
+    h = checkpoint(each, h, use_reentrant=False)
+h.backward()
+print(x.grad)
+look at: x.grad.item()
+6: h = checkpoint(lambda t: each(t), h, use_reentrant=False)
 
 from torch.utils.checkpoint import checkpoint
 factors = [torch.tensor({a}.0), torch.tensor({b}.0)]
@@ -189,14 +187,13 @@ look at: x.grad.item()
 """)
 
 LINE = Exercise(
-    id="15.3",
-    right="Because of that line backward computes with other numbers, or finds no graph to go through.",
-    asked="Because of one line of this program a gradient is wrong, or missing. Which line? Give"
-    " its number. An `x` that does not require grad is data, and may stay so.",
+    id="15.8",
+    right="Because of that line backward computes with other numbers than the forward did.",
+    asked="One line of this program makes the gradient wrong, without an error. Which line? Give its number.",
     principle="ask what the block reads when it runs again, and what a node gets back of what it saved.",
     hints=(
-        "Is there a checkpoint? What does its block read, and is that the same in backward? What are its inputs?",
-        "Are there hooks on saved tensors? A node computes with what the second one returns.",
+        "Is there a checkpoint? Then its block runs again in backward. What does it read, and is that still the same?",
+        "Are there hooks on saved tensors? A node works with what the second one returns.",
     ),
     **PROGRAMS.first(a=2, b=3, c=5, d=7),
 )
@@ -273,7 +270,7 @@ BLOCKS = Exercise(
             "the gradient of `x`",
         ),
     ),
-    right="Blocks under checkpoints, of any size. Try it on a model of your own, and look at it with `bytes_in_use`.",
+    right="Blocks under checkpoints, of any size. Try it on a model of your own, and draw it with `plot_steps`.",
     principle="each block is a call of `checkpoint`, and its result is the input of the next one.",
     known={
         "Your function does not return a tensor.": shows("no tensor"),
@@ -403,13 +400,14 @@ BLOCK = Exercise(
 )
 
 
-def _classifier(width: int, rows: int, seed: int = 0) -> Callable:
-    layers = f"nn.Linear(2, {width}), nn.Tanh(), nn.Linear({width}, {width}), nn.Tanh()"
+def _tuned(width: int, count: int, words: int, seed: int = 0) -> Callable:
+    block = f"nn.Sequential(nn.Linear({width}, {width}), nn.Tanh(), nn.Linear({width}, {width}))"
     code = f"""torch.manual_seed({seed})
-body = nn.Sequential({layers})
+table = nn.Embedding(6, {width}).requires_grad_(False)
+blocks = nn.ModuleList({block} for _ in range({count}))
 head = nn.Linear({width}, 1)
-x, y = torch.randn({rows}, 2), (torch.randn({rows}, 1) > 0).float()"""
-    return made_by(code, "body", "head", "x", "y", then=noted)
+ids = torch.randint(6, ({words},))"""
+    return made_by(code, "table", "blocks", "head", "ids", then=noted)
 
 
 def _values(tensor: torch.Tensor) -> tuple:
@@ -417,73 +415,74 @@ def _values(tensor: torch.Tensor) -> tuple:
     return tuple(sorted(tensor.detach().flatten().tolist()))
 
 
-def _keeps_inside(kept: list[torch.Tensor], body: nn.Sequential, x: torch.Tensor) -> bool:
-    """Tell whether a result of some layer but the last one is among what nodes keep."""
+def _keeps_inside(kept: list[torch.Tensor], blocks: nn.ModuleList, h: torch.Tensor) -> bool:
+    """Tell whether a result of some layer within a block is among what nodes keep."""
     inside = []
-    for layer in body[:-1]:
-        x = layer(x)
-        inside.append(_values(x))
+    for block in blocks:
+        for layer in block:
+            h = layer(h)
+            inside.append(_values(h))
+        inside.pop()  # what a block returns is the input of the next one
     return any(same(_values(one), other) for one in kept for other in inside)
 
 
-def _loss(
-    returned: tuple, body: nn.Module, head: nn.Module, x: torch.Tensor, y: torch.Tensor
+def _scores(
+    returned: tuple, table: nn.Module, blocks: nn.ModuleList, head: nn.Module, ids: torch.Tensor
 ) -> list[object]:
     result, kept = returned
     given = afterwards()
     if not isinstance(result, torch.Tensor):
         return ["no tensor", "none", "nothing kept", given]
-    gradients = guarded(_gradients, result, [*body.parameters(), *head.parameters()])
-    inside = "the body is computed again"
-    if _keeps_inside(kept, body, x):
-        inside = "the body's results are kept"
+    leaves = [*blocks.parameters(), *head.parameters(), table.weight]
+    gradients = guarded(_gradients, result, leaves)
+    inside = "the blocks are computed again"
+    if _keeps_inside(kept, blocks, table(ids)):
+        inside = "results within the blocks are kept"
     if isinstance(gradients, Failed):
         gradients = _ERROR
     return [readable(result), gradients, inside, given]
 
 
-CASE = Exercise(
-    id="15.5",
+FROZEN = Exercise(
+    id="15.7",
     reader=function(
-        _classifier(4, 5),
-        _classifier(3, 8, seed=1),
-        observe=_loss,
+        _tuned(3, 2, 4),
+        _tuned(2, 3, 5, seed=1),
+        observe=_scores,
         around=_with_kept,
-        promises=("the loss", "the gradients of all parameters", "in between", "what it was given"),
+        promises=("what it returns", "the gradients", "in between", "what it was given"),
     ),
-    right="The weights of the body learn, and backward computes its results again. Put it into the case.",
-    principle="the older kind of checkpoint looks at its inputs alone, and the newer kind records the block.",
+    right="The blocks learn again, and the table doesn't. You know now why adapters and the older kind of checkpoint don't get on.",
+    principle="the older kind of checkpoint asks its inputs whether to take part, and the newer kind records the block.",
     known={
         "Your function does not return a tensor.": shows("no tensor"),
-        "What the body computes is kept, or a part of it. Is one checkpoint around the whole"
-        " body?": shows("the body's results are kept"),
+        "Results within the blocks are kept, or some of them are. Is every block under a"
+        " checkpoint?": shows("results within the blocks are kept"),
         _NO_BACKWARD: each_has(1, _ERROR),
-        "The loss is a different one from that of the program at the top.": wrong_in(0),
     },
     hints=(
-        "Which word of the case decides whether the block is recorded?",
-        "`checkpoint(body, x, use_reentrant=False)`, and the rest as it was.",
+        "What are the inputs of the first checkpoint, and does one of them require grad since the table was frozen?",
+        "`checkpoint(block, h, use_reentrant=False)` doesn't care whether `h` requires grad.",
     ),
     reference="""
 from torch.utils.checkpoint import checkpoint
 
 
-def answer(body, head, x, y):
-~   x.requires_grad_()  # You change what you were given. `x`, say, shouldn't require grad afterwards. Which kind of
-~       # checkpoint doesn't need that?
-    h = checkpoint(body, x, use_reentrant=False)  # the body's results aren't kept, so backward computes them again
-~   h = checkpoint(body, x, use_reentrant=True)  # The body still gets no gradient: its graph wasn't
-~       # recorded, or it was cut off. Three things do that here: `use_reentrant=True`, which looks at
-~       # `x` alone, `no_grad`, and `detach`.
-    logits = head(h)  # the head turns what the body returns into a logit for each point
-~   logits = head(h).sigmoid()  # You take the sigmoid twice. The function with `with_logits` in its name
-~       # has one inside.
-    return torch.nn.functional.binary_cross_entropy_with_logits(logits, y)
+def answer(table, blocks, head, ids):
+~   table.requires_grad_()  # You let the table learn again, but it should stay frozen. Which kind of checkpoint
+~       # doesn't need an input that requires grad?
+    h = table(ids)  # the first block takes the rows of the words
+    for block in blocks:  # every block has its turn
+        h = checkpoint(block, h, use_reentrant=False)  # each block takes what the one before it returned
+~       h = checkpoint(block, h, use_reentrant=True)  # The blocks still get no gradient. The older kind of
+~           # checkpoint looks at `h` alone, and the rows of a frozen table require no grad.
+~       h = block(h)  # The gradients are right, but without checkpoints all that the blocks compute is kept.
+    return head(h)  # the head makes one number for each word
 """,
     cases=lambda random: (
-        _classifier(random.randint(3, 6), random.randint(4, 9), random.randint(2, 99)),
-        _classifier(random.randint(3, 6), random.randint(4, 9), random.randint(2, 99)),
+        _tuned(random.randint(2, 4), 2, random.randint(3, 6), random.randint(2, 99)),
+        _tuned(random.randint(2, 4), 3, random.randint(3, 6), random.randint(2, 99)),
     ),
 )
 
-EXERCISES = (CALLED, COUNTS, LINE, BLOCKS, BLOCK, CASE)
+EXERCISES = (FROZEN, BLOCKS, CALLED, COUNTS, BLOCK, LINE)
