@@ -9,6 +9,7 @@ where it would else reuse one of them: the peak comes out higher there.
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -36,7 +37,7 @@ if TYPE_CHECKING:  # matplotlib takes half a second: only who plots waits for it
 MADE, PASSED, KEPT = "results of the forward", "gradients on their way", ".grad that stays"
 COLOURS = {KEPT: "#f6b26b", MADE: "#b5d6ec", PASSED: "#5b9bc8"}  # of the areas, from the ground up
 BACKWARD = "backward()"  # the name of a step
-MOST_NAMES, LONGEST, POINTS = 48, 12, 11  # names below a plot, their letters and their size
+MOST_NAMES, LONGEST, POINTS = 48, 10, 11  # names below a plot, their letters and their size
 NO_COLUMN = "AccumulateGrad", "T"  # what these make counts in the column before them
 
 
@@ -131,7 +132,7 @@ def plot_steps(forwards: dict[str, Callable[[], torch.Tensor]]) -> Plot:
 
     Across are the operations of the forward, then the nodes of backward, as they run. What an
     AccumulateGrad or the transposing of a weight makes counts in the column before it. Empties the
-    gradients of what a forward leads to before it goes back.
+    gradients of what a forward leads to before it goes back; what it warns of is not said again.
     """
     return _plot_steps(forwards, alike=True)
 
@@ -143,11 +144,13 @@ def plot_timeline(model: torch.nn.Module, *inputs: torch.Tensor) -> Plot:
 
 
 def _plot_steps(forwards: dict[str, Callable[[], torch.Tensor]], alike: bool) -> Plot:
-    runs = [timeline(partial(_emptied, forward))[1:] for forward in forwards.values()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runs = [timeline(partial(_emptied, forward))[1:] for forward in forwards.values()]
     names = [[name for name, _ in steps] for _, steps in runs]
     sizes = [(max(_whole(bytes_of)), len(steps)) for bytes_of, steps in runs]
     said_once = len(set(map(tuple, names))) == 1
-    figure, rows = _figure(len(runs), size=(8, 0.8 + (1.4 if said_once else 1.9) * len(runs)))
+    figure, rows = _figure(len(runs), size=(8, 0.8 + 1.4 * len(runs)))
     said = []
     for number, (axes, title, run) in enumerate(zip(rows, forwards, runs, strict=True)):
         _draw(axes, *run, *(map(max, zip(*sizes, strict=True)) if alike else sizes[number]))
