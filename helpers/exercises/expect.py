@@ -37,9 +37,11 @@ class expect_error:
         if kind is not self.kind:
             if not issubclass(kind, Exception):
                 return False
-            raise self._failed("Another error", f"It raised {in_one_line(error)}\n") from error
+            raise self._failed("A different error", f"It raised {in_one_line(error)}\n") from error
         if self.fragment not in str(error):
-            raise self._failed("Other words", f"The message was: {in_one_line(error)}\n") from error
+            raise self._failed(
+                "Different words", f"The message was: {in_one_line(error)}\n"
+            ) from error
         word, _, said = in_one_line(error).partition(": ")
         show(Card("right", f"{word}, as expected", "", said, fold(in_one_line(error))))
         return True
@@ -54,4 +56,4 @@ class expect_error:
         return short(AssertionError(f"{word}: see the card above."))
 
 
-_ADVICE = "So the text around this cell is not true here. Run the block without expect_error and read what it does."
+_ADVICE = "So the text around this cell isn't true here. Run the block without expect_error to see what it does."
