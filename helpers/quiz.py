@@ -35,9 +35,7 @@ def keep(*unnamed: object, **guesses: object) -> None:
     if good:
         print(_added(good))
     if still:
-        print(
-            f"Open: {', '.join(still)}. Put a letter in place of the dots and run again."
-        )
+        print(f"Open: {', '.join(still)}. Put a letter in place of the dots and run again.")
 
 
 def then_and_now(*unnamed: object, **guesses: object) -> None:

@@ -57,7 +57,7 @@ def test_what_is_no_record_counts_as_nothing(section):
 
 def test_a_folder_in_its_place_is_said():
     Path(FILE).mkdir()
-    with pytest.raises(NotKept, match="could not be written"):
+    with pytest.raises(NotKept, match="couldn't be written"):
         change("exercises", "05.1", lambda record: {})
     assert kept() == EMPTY
 
@@ -67,7 +67,7 @@ def test_a_folder_that_takes_no_file_is_said(monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "write_text", refuse)
-    with pytest.raises(NotKept, match=r"could not be written \(Permission denied\)"):
+    with pytest.raises(NotKept, match=r"couldn't be written \(Permission denied\)"):
         change("exercises", "05.1", lambda record: {})
 
 

@@ -105,7 +105,7 @@ def _is_no(value: object) -> bool:
 def letters(allowed: str) -> Reader:
     """Read which `allowed` letters are meant, in any style: "bd", "b, d", {"b", "d"}, "none"."""
     every = ", ".join(allowed)
-    wants = f'the letters of those that are meant, such as ["{allowed[0]}", "{allowed[1]}"]'
+    wants = f'the letters you choose, such as ["{allowed[0]}", "{allowed[1]}"]'
 
     def read(answer: object) -> frozenset:
         spoken = items(_spaced(opened(chosen(answer))), read_word)

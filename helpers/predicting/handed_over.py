@@ -20,7 +20,7 @@ def written(sections: dict[str, dict[str, dict]]) -> str:
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        return f"{FILE} could not be written ({error.strerror})."
+        return f"{FILE} couldn't be written ({error.strerror})."
     return f"Written: {FILE}, beside {path.name}. Read it before you hand it over. It hasn't been sent anywhere."
 
 
