@@ -540,7 +540,7 @@ def test_a_write_that_is_cut_short_leaves_the_file_as_it_was(run, folder, monkey
     monkeypatch.setattr(os, "replace", cut_short)
     told = run(cell("05"))
     assert "05.7 ✓" in told
-    assert "Not kept: my_engine.py could not be written (No space left on device)" in told
+    assert "Not kept: my_engine.py couldn't be written (No space left on device)" in told
     assert (folder / "my_engine.py").read_text() == before
 
 
