@@ -121,7 +121,7 @@ def hand_out(master, work, given, into):
         if now is None:
             yield f"{copy.name}: copied into {called(into)}."
         elif now != new:
-            yield f"{copy.name}: updated; you had not edited it."
+            yield f"{copy.name}: updated, since you hadn't edited it."
         now = new
     if now == new:
         known["copy"] = new

@@ -142,7 +142,9 @@ def test_a_cell_that_fails_leaves_the_recordings_as_they_were(tmp_path, data):
 def test_what_differs_from_run_to_run_is_not_recorded(monkeypatch):
     monkeypatch.setenv(gpu.MODE, "record")
     runs = iter(range(2))
-    with pytest.raises(AssertionError, match=r"(?s)99\.a shows something different each time.*0\n1"):
+    with pytest.raises(
+        AssertionError, match=r"(?s)99\.a shows something different each time.*0\n1"
+    ):
         gpu.on_gpu("99.a")(lambda: next(runs))
 
 

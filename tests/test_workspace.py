@@ -127,7 +127,7 @@ def test_an_unedited_copy_is_updated_in_place_even_after_a_run(course):
     notebook["cells"][0]["execution_count"] = 7
     copy_of(course).write_text(json.dumps(notebook), encoding="utf-8")
     update_master(course)
-    assert workspace.sync(course) == ["03_leaf.ipynb: updated; you had not edited it."]
+    assert workspace.sync(course) == ["03_leaf.ipynb: updated, since you hadn't edited it."]
     assert sources(copy_of(course)) == ["a = 4"]
     assert not list((course / "work").glob("*-new*"))
 

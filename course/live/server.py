@@ -36,7 +36,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-NOBODY = "Open the address that stands in the terminal: it works once, in one browser."
+NOBODY = "Open the address in the terminal. It works once, in one browser."
 
 
 class Presentation:
