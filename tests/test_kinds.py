@@ -250,7 +250,15 @@ def test_the_wrong_call_names_the_right_one(capsys):
 
 def test_a_changed_program_is_told_so(capsys):
     find_line("07.f1", "x = 1")
-    assert "you changed this program" in capsys.readouterr().out
+    assert "you've changed this program" in capsys.readouterr().out
+
+
+def test_a_reply_to_an_order_ends_in_one_full_stop():
+    for asked in [one for one in NEW if one.kind == "order"]:
+        firsts = {number: letters for letters, number in asked.told["of"].items()}
+        for letters in firsts.values():
+            said = kind_of(asked).reply(asked, letters)
+            assert ".." not in said.replace("...", ""), said
 
 
 def test_what_settles_a_round_runs_it(capsys):
@@ -259,7 +267,7 @@ def test_what_settles_a_round_runs_it(capsys):
     assert "c = b + b  # <- mended" in out
     assert out.endswith("(no error)\n")
     run_order("07.o1")
-    assert capsys.readouterr().out.startswith("One that does it:")
+    assert capsys.readouterr().out.startswith("One that works:")
     order("07.o1", "abce")
     run_order("07.o1")
     out = capsys.readouterr().out
@@ -268,7 +276,7 @@ def test_what_settles_a_round_runs_it(capsys):
     assert "w.grad is 32.0" in out
     for call in (mended, run_order):
         call("07.q1")
-        assert "There is no" in capsys.readouterr().out
+        assert "There's no" in capsys.readouterr().out
 
 
 def test_an_explanation_is_kept_and_nobody_grades_it(capsys):
