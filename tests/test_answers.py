@@ -102,7 +102,7 @@ def test_an_expected_error_is_right_and_a_missing_one_is_wrong(shell):
     assert "/helpers/" not in said
     assert "direct cause" in said  # what came is there to be read
     assert "✗</span>" in shell[-1]["text/html"]
-    assert "It raised ValueError: zzz" in " ".join(shell[-1]["text/plain"].split())
+    assert "It failed with ValueError: zzz" in " ".join(shell[-1]["text/plain"].split())
 
 
 def test_every_card_of_a_lesson_is_under_a_kilobyte_and_survives_publishing(shell):

@@ -669,7 +669,7 @@ def test_of_an_older_error_nothing_is_said_of_what_was_before_it():
         "l = x.sin().cos().sum()\nl.backward()",
     )
     assert "this is an older one, from cell [4]." in text
-    lost = "In the graph of l, 2 nodes lost saved tensors. I cannot tell whether that was before"
+    lost = "In the graph of l, 2 nodes lost saved tensors. I can't tell whether that was before"
     assert lost in text
     assert "Freed" not in text
     assert "freed before" not in text

@@ -178,7 +178,7 @@ def test_a_full_disk_gets_a_sentence_that_names_the_folder(course, monkeypatch):
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(SystemExit) as stopped:
         workspace.main(["sync"], course)
-    said = "work/ could not be written (No space left on device): look who owns it, make room."
+    said = "work/ couldn't be written (No space left on device): check who owns it, or make room."
     assert str(stopped.value) == said
 
 

@@ -81,7 +81,7 @@ def moved(account: Account, paths: dict[int, str]) -> str:
     where = f" in {last.line}" if last.line else ""
     said += f" step(){where} found gradients for {last.with_gradient} of {whole} and "
     if last.with_gradient and not last.by_step:
-        said += "raised no version counter, so I cannot tell what it wrote to."
+        said += "raised no version counter, so I can't tell what it wrote to."
         return said + " Fused optimizers raise none."
     said += f"wrote to {len(last.by_step)}"
     still = set(map(id, account.parameters)) - last.by_step

@@ -85,7 +85,7 @@ def text_of(path: Path) -> str:
     except UnicodeDecodeError:
         raise Unpublishable(f"{path} is no notebook: it holds no text. {GIVE}") from None
     except (OSError, ValueError) as error:
-        raise Unpublishable(f"{path} cannot be read ({reason(error)}). Look who owns it.") from None
+        raise Unpublishable(f"{path} can't be read ({reason(error)}). Check who owns it.") from None
 
 
 def parsed(path: Path, text: str) -> NotebookNode:

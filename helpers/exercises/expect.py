@@ -33,11 +33,13 @@ class expect_error:
 
     def __exit__(self, kind: type | None, error: BaseException | None, *_: object) -> bool:
         if kind is None or error is None:
-            raise self._failed("Nothing raised", "Nothing was raised: the block ran to its end. ")
+            raise self._failed("No error", "There was no error: the block ran to its end. ")
         if kind is not self.kind:
             if not issubclass(kind, Exception):
                 return False
-            raise self._failed("A different error", f"It raised {in_one_line(error)}\n") from error
+            raise self._failed(
+                "A different error", f"It failed with {in_one_line(error)}\n"
+            ) from error
         if self.fragment not in str(error):
             raise self._failed(
                 "Different words", f"The message was: {in_one_line(error)}\n"
@@ -49,7 +51,7 @@ class expect_error:
     def _failed(self, word: str, what_came: str) -> AssertionError:
         """Make the error that says what came instead; in a notebook a card above it says it."""
         wanted = f'{self.kind.__name__} with "{visible(self.fragment)}" in its message'
-        text = f"This block should raise {wanted}. {what_came}{_ADVICE}"
+        text = f"This block should fail with {wanted}. {what_came}{_ADVICE}"
         if shell_here() is None:
             return AssertionError(text)
         show(Card("wrong", word, "", text, fold(text)))
