@@ -1,6 +1,8 @@
 """Pictures of the moons: what is drawn and said of each kind of answer; the model is left as it was."""
 
 import hashlib
+import math
+from functools import partial
 from html import escape
 
 import pytest
@@ -17,7 +19,7 @@ from helpers.moons import (
     pretrained,
 )
 from helpers.moons.asking import POINTS, ask
-from helpers.moons.contours import contour, is_straight
+from helpers.moons.contours import FINE, contour, is_straight, thinned
 from helpers.moons.drawing import BEGINS
 
 NAN = float("nan")
@@ -192,6 +194,24 @@ def test_a_picture_is_an_image_in_both_themes_that_a_notebook_shows():
     assert picture.svg.startswith(BEGINS)
 
 
+def test_a_thinned_line_keeps_its_ends_and_passes_by_what_it_leaves_out():
+    around = [(math.cos(k / 20), math.sin(k / 20)) for k in range(127)]
+    for line in ([(0.0, 0.0), (1.0, 1.0)], [(float(k), 2.0 * k) for k in range(9)], around):
+        kept = thinned(line)
+        assert [kept[0], kept[-1]] == [line[0], line[-1]]
+        assert all(min(map(partial(beside, place), kept, kept[1:])) <= FINE for place in line)
+    assert len(thinned(around)) < 30
+
+
+def beside(place, one, other):
+    """Return how far a place is from a piece of a line."""
+    along = [b - a for a, b in zip(one, other, strict=True)]
+    long = sum(step * step for step in along)
+    share = sum((p - a) * step for p, a, step in zip(place, one, along, strict=True)) / long
+    share = min(max(share, 0.0), 1.0)
+    return math.dist(place, [a + share * step for a, step in zip(one, along, strict=True)])
+
+
 def test_fixed_weights_give_the_bytes_that_were_looked_at():
     drawn = [
         moons_pair(constant(0.0), slope, "score", words=("a", "b")),
@@ -199,7 +219,7 @@ def test_fixed_weights_give_the_bytes_that_were_looked_at():
     ]
     drawn.append(moons_strip([("step 0", slope)] * 5, "score"))
     seen = [hashlib.sha256(picture.svg.encode()).hexdigest()[:12] for picture in drawn]
-    assert seen == ["ff260108e576", "3c3df0f3ae6f", "12b7e4e7042d"]
+    assert seen == ["1609c8cd0477", "3c3df0f3ae6f", "31589c1cbceb"]
 
 
 def test_between_machines_the_words_of_a_picture_are_compared_and_not_its_drawing():

@@ -7,6 +7,7 @@ import math
 Lattice = list[list[float]]  # rows from below
 Place = tuple[float, float]  # across and up, in steps of the lattice
 Line = list[Place]
+FINE = 0.03  # of a step: by so much a line may pass beside the places that it leaves out
 NEAR = 0.001  # of a step: a crossing keeps away from corners, where those of two edges would meet
 
 
@@ -35,10 +36,27 @@ def framed(lattice: Lattice) -> Lattice:
 
 def is_straight(line: Line) -> bool:
     """Tell whether a line is off the straight one between its ends by less than half a step."""
-    (x1, y1), (x2, y2) = line[0], line[-1]
-    long = math.dist(line[0], line[-1])
-    off = [abs((x2 - x1) * (y1 - y) - (x1 - x) * (y2 - y1)) for x, y in line]
-    return max(off) < 0.5 * long
+    return all(_off(place, line[0], line[-1]) < 0.5 for place in line)
+
+
+def thinned(line: Line) -> Line:
+    """Return a line without those of its places that cannot be seen to be missing."""
+    between = range(1, len(line) - 1)
+    far = max(between, key=lambda k: _off(line[k], line[0], line[-1]), default=0)
+    if _off(line[far], line[0], line[-1]) <= FINE:
+        return [line[0], line[-1]]
+    return thinned(line[: far + 1])[:-1] + thinned(line[far:])
+
+
+def _off(place: Place, one: Place, other: Place) -> float:
+    """Return how far a place is from the straight line through two others; two that are the same
+    are a point.
+    """
+    (x, y), (x1, y1), (x2, y2) = place, one, other
+    long = math.dist(one, other)
+    if long == 0:
+        return math.dist(place, one)
+    return abs((x2 - x1) * (y1 - y) - (x1 - x) * (y2 - y1)) / long
 
 
 def _pieces(lattice: Lattice, level: float) -> dict[Place, Place]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from autograd_graphs.drawing import palette
 from autograd_graphs.drawing.svg import FONT, safe
 from helpers.moons.asking import ACROSS, BOTTOM, LEFT, MOON, PLACES, POINTS, UP, Answers
-from helpers.moons.contours import Line, contour, framed
+from helpers.moons.contours import Line, contour, framed, thinned
 from helpers.moons.words import caption
 
 BEGINS = '<svg id="moons"'  # by which a test knows such a picture
@@ -177,7 +177,10 @@ def _background(answers: Answers, wide: int, high: int, line: float) -> str:
 def _path(lines: list[Line], scale: tuple[float, float], high: int, off: int = 0) -> str:
     data = ""
     for line in lines:
-        at = [f"{(x - off) * scale[0]:.1f} {high - (y - off) * scale[1]:.1f}" for x, y in line]
+        at = [
+            f"{(x - off) * scale[0]:.1f} {high - (y - off) * scale[1]:.1f}"
+            for x, y in thinned(line)
+        ]
         data += "M" + "L".join(at)
     return data
 

@@ -522,7 +522,9 @@ SWITCH = Exercise(
         " name tag and leave the first one alone.": at([8, 9, 10], [0, 1, 2]),
         "Your detached value has a copy of the numbers. A second name tag shares the memory: hand `Value` the"
         " very tensor in `value.data`.": at([11], [3]),
-        "`detach` should return a `Value`, like any operation. Yours returns the bare tensor.": at([12], [3]),
+        "`detach` should return a `Value`, like any operation. Yours returns the bare tensor.": at(
+            [12], [3]
+        ),
         "A detached value doesn't require grad, unless you ask it to later.": at([11], [0]),
     },
     hints=(
