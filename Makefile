@@ -33,7 +33,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 ##@ For those who learn and teach; docs/ has a line without make for each
 
-help:  ## list these targets
+help:  ## list these commands
 	@sed -n -e 's/^##@ //p' -e 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | \
 	  awk -F'|' 'NF == 1 { print } NF == 2 { printf "  %-17s %s\n", $$1, $$2 }'
 
@@ -42,24 +42,24 @@ lab: $(STUDENT)  ## copy the lessons into work/ and open JupyterLab there (LAB_A
 	@"$(PY)" -P course/workspace.py sync
 	@cd work && exec "../$(PY)" -m jupyterlab $(AS_ROOT) --LabApp.default_url=/lab/tree/00_start_here.ipynb $(LAB_ARGS)
 
-reset: $(STUDENT)  ## give one lesson back fresh and keep the old copy (N=03)
+reset: $(STUDENT)  ## get a fresh copy of one lesson and keep the old one (N=03)
 	@"$(PY)" -P course/workspace.py reset $(N)
 
 present: $(STUDENT)  ## present live: decks with a kernel (all, N=05, ROUTE=day or week-2, NOTEBOOK=mine.ipynb, TRUST=yes for its scripts)
 	@"$(PY)" -m course.present "$(or $(NOTEBOOK),$(N))" $(if $(TRUST),--trust) $(if $(ROUTE),--route=$(ROUTE))
 
-slides: $(STUDENT)  ## each lesson as slides in one file, for no network at all: build/slides/
+slides: $(STUDENT)  ## each lesson as slides in one file, which needs no network: build/slides/
 	@"$(PY)" -m course.publish notebooks --to slides -o build/slides
 
-handouts: $(STUDENT)  ## sheets on paper, questions and answers, by Chromium: build/handouts/
+handouts: $(STUDENT)  ## questions and answers to print, made with Chromium: build/handouts/
 	@"$(PY)" -m course.handouts notebooks -o build/handouts
 
-pages: $(DEV)  ## the lessons as pages for any static host, or to open from disk: build/pages/
+pages: $(DEV)  ## the lessons as pages, to open from disk or put on any static host: build/pages/
 	@"$(PY)" -m course.publishing.site notebooks -o build/pages
 
 ##@ For those who mark, on Linux; see classroom/grading.md
 
-assignment: $(DEV) $(GRADING)  ## an assignment of the lessons' exercises, for nbgrader (N="03 05"): assignments/
+assignment: $(DEV) $(GRADING)  ## an nbgrader assignment made of the lessons' exercises (N="03 05"): assignments/
 	@$(WITH_GRADING) "$(PY)" -m classroom.assignment $(N)
 
 grade: $(DEV) $(GRADING)  ## grade what was handed in, in a sandbox; Linux with bubblewrap (N="03 05"): assignments/points/
@@ -67,10 +67,10 @@ grade: $(DEV) $(GRADING)  ## grade what was handed in, in a sandbox; Linux with 
 
 ##@ For those who change the course
 
-test: $(DEV)  ## lint, tests, browsers, every output of every notebook: before a change is accepted
+test: $(DEV)  ## what a change has to pass: lint, tests, browsers, every output of every notebook
 	@$(MAKE) --no-print-directory --keep-going lint $(if $(filter true,$(CI)),browser-ready) unit compare ONLY="not thorough"
 
-quick: $(DEV)  ## lint and the tests that take no notebook, browser or long run, for people at work
+quick: $(DEV)  ## lint and the quick tests, while you work: no notebook, no browser, nothing long
 	@$(MAKE) --no-print-directory --keep-going lint unit ONLY="$(QUICK)"
 
 check: $(DEV)  ## one lesson: lint, rules, exercises, claims, every output (N=03)
@@ -79,7 +79,7 @@ check: $(DEV)  ## one lesson: lint, rules, exercises, claims, every output (N=03
 	@$(PYTEST) -q -n 2 --dist load -k "$(N)" $(wildcard tests/test_said_$(N).py) tests/test_notebooks.py tests/test_exercises.py
 	@$(PYTEST) -q $(PATCH) $(NBVAL) $(NOTEBOOKS)
 
-thorough: $(DEV)  ## what make test leaves out: stress, sandboxes, other versions, the rest of the lessons in a browser
+thorough: $(DEV)  ## what make test leaves out: stress, sandboxes, other versions, the other lessons in a browser
 	@$(MAKE) --no-print-directory --keep-going $(if $(filter true,$(CI)),browser-ready sandbox-ready) unit ONLY="thorough"
 
 unit: $(DEV) $(GRADING)  ## the tests in tests/ (ONLY="browser" for those with one mark)
@@ -97,13 +97,13 @@ sandbox-ready:
 	@command -v bwrap >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
 	  { apt-get update -qq && apt-get install --yes --no-install-recommends bubblewrap; }
 
-refresh: $(DEV)  ## re-run and normalise the notebooks (N=03 for one of them)
+refresh: $(DEV)  ## run the notebooks again and store their outputs (N=03 for one of them)
 	@mkdir -p $(IPYTHON) && IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" tests/refresh.py $(N)
 
-rounds: $(DEV)  ## how the lessons stand: rounds, minutes, complaints (N=05)
+rounds: $(DEV)  ## the lessons at a glance: rounds, minutes, complaints (N=05)
 	@PYTHONPATH=tests "$(PY)" -m notebook_rules $(N)
 
-record-gpu: $(DEV)  ## on a machine with a GPU: record what the GPU cells of lessons 10 and 15 say there
+record-gpu: $(DEV)  ## on a machine with a GPU: record what the GPU cells of lessons 10 and 15 show there
 	@"$(PY)" -m helpers.gpu record
 	@$(MAKE) --no-print-directory refresh N=10
 	@$(MAKE) --no-print-directory refresh N=15
@@ -114,7 +114,7 @@ lint: $(DEV)  ## ruff: lint and format, changing nothing
 	"$(PY)" -m ruff format --check --quiet . || { echo 'Some files are not formatted: run `make format`.'; status=1; }; \
 	exit $$status
 
-format: $(DEV)  ## ruff: put imports and layout right
+format: $(DEV)  ## ruff: fix imports and layout
 	@"$(PY)" -m ruff check --quiet --fix . ; "$(PY)" -m ruff format .
 
 lock: $(PY)  ## write constraints.txt from the two requirement files (LOCK_ARGS=--upgrade for newer versions)
@@ -124,10 +124,10 @@ lock: $(PY)  ## write constraints.txt from the two requirement files (LOCK_ARGS=
 	  --no-emit-index-url --no-emit-find-links requirements.txt requirements-dev.txt classroom/requirements.txt -o constraints.txt
 	@build/lock/bin/python tests/wheels.py build/lock/bin/uv
 
-audit: $(AUDIT)  ## ask for known advisories on the packages of the lock that this system takes (AUDIT_ARGS="-s osv" for another service)
+audit: $(AUDIT)  ## look up known advisories on the locked packages that this system uses (AUDIT_ARGS="-s osv" for another service)
 	@build/audit/bin/python -m pip_audit --strict --no-deps --disable-pip -r constraints.txt $(addprefix --ignore-vuln ,$(STANDING)) $(AUDIT_ARGS)
 
-next: $(PY)  ## run the lessons on another torch and name the cells that moved (TORCH=2.14.0; N=03 FROM=wheels/)
+next: $(PY)  ## run the lessons on another torch and list the cells whose output changes (TORCH=2.14.0; N=03 FROM=wheels/)
 	@"$(PY)" tests/next_torch.py --torch="$(TORCH)" --wheels="$(FROM)" --index="$(TORCH_INDEX)" \
 	  --notebooks $(NOTEBOOKS) -- $(PATCH) $(NBVAL)
 

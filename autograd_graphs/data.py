@@ -12,7 +12,7 @@ from typing import Any
 from autograd_graphs.text import bounded, in_bytes, number, numbers
 
 BY_PARAMETERS = "Boxes are guessed from the parameters read; `module_calls` makes them exact."
-NOT_FOLDED = "This graph could not be folded, so it is drawn node by node. Please report the model."
+NOT_FOLDED = "This graph couldn't be folded, so it's drawn node by node. Please report the model."
 DEEPEST = 24  # levels of indentation of the text tree; what is deeper continues at the left margin
 WORTH_TELLING = 1_000  # bytes: what holds less is told without them
 SUFFIX = re.compile(r"(?<=.)Backward(Autograd[A-Za-z]*)?\d*(_copy)?$")
@@ -207,7 +207,7 @@ class Held:
         if self.leaf_size:
             words += f", besides saved leaves of {in_bytes(self.leaf_size)}"
         if self.unknown:
-            words += f"; the size of {self.unknown:,} more is not known"
+            words += f"; the size of {self.unknown:,} more isn't known"
         return words
 
 
@@ -488,7 +488,7 @@ class Graph:
         shown = f"the {sum(self.size):,} nodes nearest to the root are shown"
         unknown = ""
         if self.at_least:
-            unknown = f" It has at least {self.at_least:,} nodes; how many is not known."
+            unknown = f" It has at least {self.at_least:,} nodes; exactly how many isn't known."
         return f"Cut here: {shown}; {lead} further.{unknown}"
 
     @property

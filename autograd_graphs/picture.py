@@ -64,7 +64,7 @@ class Picture:
         form = forms.get(path.suffix.lower())
         if form is None:
             raise ValueError(
-                f"Cannot save a picture as {path.name!r}. Use an ending out of {', '.join(forms)}."
+                f"Cannot save a picture as {path.name!r}. Use an ending from {', '.join(forms)}."
             )
         path.write_text(form(), encoding="utf-8")
         return path
@@ -182,8 +182,8 @@ def played_once(trace: Trace) -> Trace:
     """Return a trace. Raises ValueError where a node ran twice: one colour cannot tell both."""
     if trace.repeated is not None:
         name = title(trace.graph.nodes[trace.repeated])
-        said = f"{name} ran more than once in this backward, and a card has one colour."
-        raise ValueError(f"{said} print(record(...)) tells all of its steps.")
+        said = f"{name} ran more than once in this backward, but a card has only one colour."
+        raise ValueError(f"{said} print(record(...)) shows all of its steps.")
     return trace
 
 
@@ -197,7 +197,7 @@ def renamed(trace: Trace, tensors: Sequence[torch.Tensor | Trace], names: Given)
         if shape(graph) == shape(trace.graph):
             return graph
     raise ValueError(
-        "The names were taken down with the backward. Give them to record(loss, names=...), and "
+        "The names were recorded with the backward. Give them to record(loss, names=...), and "
         "leave them out here."
     )
 

@@ -57,7 +57,7 @@ def _plain(value: object, depth: int, room: list[int]) -> object:
 
 def _of_tensor(value: torch.Tensor, room: int) -> object:
     if type(value).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
-        raise NotRead("this tensor gives its values by code of its own class")
+        raise NotRead("this tensor gives its values through code of its own class")
     try:
         with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
             _fits(value.numel(), room)
@@ -69,7 +69,7 @@ def _of_tensor(value: torch.Tensor, room: int) -> object:
                 dense = value.detach().to_dense()
             return dense.clone().cpu().tolist()  # functorch's zeros have no memory until then
     except (RuntimeError, NotImplementedError, TypeError, AttributeError):
-        raise NotRead("this tensor does not give its values") from None
+        raise NotRead("this tensor doesn't give its values") from None
 
 
 def _is_of_numpy(value: object) -> bool:

@@ -94,6 +94,11 @@ def bounded(lines: Sequence[str], limit: int = MOST_TEXT) -> list[str]:
     return kept
 
 
+def sentence(text: str) -> str:
+    """Return a text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
 def fold(text: str, columns: int = 100) -> str:
     """Break long lines at spaces: a notebook breaks lines of an output within a word."""
     wrapper = textwrap.TextWrapper(columns, break_long_words=False, break_on_hyphens=False)

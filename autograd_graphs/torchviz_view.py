@@ -95,7 +95,9 @@ def given_names(params: object) -> dict[str, torch.Tensor]:
 def their_graph(tensor: torch.Tensor, graph: Graph, names: dict[str, torch.Tensor]) -> TheirGraph:
     """Let torchviz draw, and return what it drew; in `trouble`, why it could not."""
     if len(graph.nodes) > MOST_NODES:
-        trouble = f"torchviz draws by recursion: over {MOST_NODES} nodes it is not asked."
+        trouble = (
+            f"torchviz draws by recursion, so it isn't asked to draw more than {MOST_NODES} nodes."
+        )
         return TheirGraph((), (), trouble)
     from unittest import mock  # costly to import, and needed here alone
 
@@ -106,7 +108,7 @@ def their_graph(tensor: torch.Tensor, graph: Graph, names: dict[str, torch.Tenso
 
             drawn = make_dot(tensor, params=names)
     except Exception as error:
-        return TheirGraph((), (), f"torchviz raised {type(error).__name__}.")
+        return TheirGraph((), (), f"torchviz failed with {type(error).__name__}.")
     number = {name: nr for nr, name in enumerate(drawn.boxes)}
     pairs = [(number[tail], number[head]) for tail, head in drawn.arrows]
     if work(len(drawn.boxes), pairs) > MOST_WORK:
@@ -162,7 +164,7 @@ def side_by_side(left: Drawing, right: Drawing, text: str) -> Drawing:
     """Put two drawings into one, the second to the right."""
     beside = left.width - MARGIN
     moved = tuple(shift(mark, beside) for mark in right.marks)
-    alt = f"torchviz's picture, with arrows from inputs to outputs, beside ours. {right.alt}"
+    alt = f"On the left torchviz's picture, with arrows from inputs to outputs. On the right ours. {right.alt}"
     size = beside + right.width, max(left.height, right.height)
     return Drawing(*size, (*left.marks, *moved), text, alt)
 

@@ -38,8 +38,8 @@ c.Sandboxed.all_seconds = 300
 """
 INTRODUCTION = """# Assignment: {title}
 
-Put your answers in place of the dots; you may add code cells of your own below each. Then save this file and hand it in.
-The exercises are those of the lessons: where one speaks of a cell or an error above it, look there.
+Put your answers in place of the dots. You may add code cells of your own below each. Then save this file and hand it in.
+These exercises come from the lessons, so where one mentions a cell or an error above it, look there.
 
 It is run from top to bottom, without a network and with nobody to answer an `input()`, and only code counts, no outputs:
 before you hand it in, *Restart Kernel and Run All Cells*. A cell may take 20 seconds. Whether an answer is right is not said
@@ -64,11 +64,13 @@ def main(arguments, root=ROOT):
     if files or others:
         sys.exit(
             f"{FOLDER}/handed_in/{name} has submissions already: they belong to the assignment as it was given out,"
-            f" so it stays as it is. To begin anew, move {FOLDER} away."
+            f" so it stays as it is. To start over, move {FOLDER} away."
         )
     left_out = make(name, numbers, folder, root)
     for id in left_out:
-        print(f"{id} is left out: its function cannot be tried without what computes its answer.")
+        print(
+            f"{id} is left out, because its function can't be tried without the code that computes its answer."
+        )
     print(f"{FOLDER}/release/{name}/{name}.ipynb is for your students,")
     print(f"{FOLDER}/source/{name}/{name}.ipynb has the solutions and the points.")
     print(f"Put what comes back into {FOLDER}/handed_in/{name}/, named after the students,")
@@ -112,7 +114,9 @@ def nbgrader(folder, *arguments):
     """Run a command of nbgrader's in the folder of its course; return "", or what it said if it failed."""
     package = importlib.util.find_spec("nbgrader")
     if package is None:
-        sys.exit(f"nbgrader is not installed. `make assignment` does it; without make: {INSTALL}")
+        sys.exit(
+            f"nbgrader isn't installed. `make assignment` installs it; without make: {INSTALL}"
+        )
     programs = [Path(package.origin).parents[1] / "bin", Path(sys.executable).parent]  # has alembic
     path = os.pathsep.join([*map(str, programs), os.environ.get("PATH", "")])
     call = [sys.executable, "-m", "nbgrader", *arguments, "--log-level=WARN"]
@@ -121,7 +125,7 @@ def nbgrader(folder, *arguments):
     if done.returncode == 0:
         return ""
     said = (done.stderr or done.stdout).strip().splitlines()[-15:]
-    return "\n".join([f"nbgrader {' '.join(arguments)} did not work:", *said])
+    return "\n".join([f"nbgrader {' '.join(arguments)} didn't work:", *said])
 
 
 def _notebook(titles, cells, left_out):

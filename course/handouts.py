@@ -34,7 +34,7 @@ def printed(notebook: Path, folder: Path, pages: dict[str, str], printer: Printe
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        why = f"The folder {folder} cannot be made ({reason(error)}). Give another after -o."
+        why = f"The folder {folder} can't be made ({reason(error)}). Give a different one after -o."
         raise Unpublishable(why) from None
     for kind, page in pages.items():
         printer.print(page, path_of(notebook, folder, kind))

@@ -112,7 +112,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser("python -m course.present", description=about)
     add = made.add_argument
     add("lesson", nargs="?", default="", help="its number, or the path of your own notebook")
-    add("--port", type=port, default=PORT, help="another one is taken where it is not free")
+    add("--port", type=port, default=PORT, help="a different one is used if it isn't free")
     add("--trust", action="store_true", help="keep HTML and scripts of your own notebook")
     add("--route", default="", help="day, or week-1 and so on: what TEACHING.md plans, in order")
     add("--no-browser", dest="browser", action="store_false", help="only print the address")

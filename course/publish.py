@@ -47,7 +47,7 @@ def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = Fal
     except (OSError, ValueError) as error:  # no name of a file
         raise unwritable(out, error) from None
     if same:
-        raise Unpublishable(f"{out} is the notebook itself. Give another name, such as x.html.")
+        raise Unpublishable(f"{out} is the notebook itself. Give a different name, such as x.html.")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(html, encoding="utf-8", newline="\n")
@@ -60,7 +60,9 @@ def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = Fal
 
 
 def unwritable(out: Path, error: Exception) -> Unpublishable:
-    return Unpublishable(f"{out} cannot be written ({reason(error)}). Give another place after -o.")
+    return Unpublishable(
+        f"{out} can't be written ({reason(error)}). Give a different place after -o."
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,7 +72,9 @@ def main(arguments: list[str] | None = None) -> int:
     failed, is_checked = 0, given.to == "slides" and given.check
     program = chromium.browser() if is_checked else None
     if is_checked and not program:
-        print("Whether all fits its slide was not checked: no Chromium, Chrome or Edge was found.")
+        print(
+            "I couldn't check whether everything fits its slide, because no Chromium, Chrome or Edge was found."
+        )
     try:
         sources = notebooks_in(given.notebook)
     except Unpublishable as error:

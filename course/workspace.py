@@ -36,7 +36,9 @@ def main(arguments, root=ROOT):
                 sys.exit(f"Which lesson? {there} For example: {resetting('03', into)}")
     except OSError as error:  # a full disk names no file
         place = error.filename or called(into)
-        sys.exit(f"{place} could not be written ({error.strerror}): look who owns it, make room.")
+        sys.exit(
+            f"{place} couldn't be written ({error.strerror}): check who owns it, or make room."
+        )
     print("\n".join(lines) or f"Your copies in {called(into)} are up to date.")
 
 
@@ -126,7 +128,7 @@ def hand_out(master, work, given, into):
         if now is None:
             yield f"{copy.name}: copied into {called(into)}."
         elif now != new:
-            yield f"{copy.name}: updated; you had not edited it."
+            yield f"{copy.name}: updated, since you hadn't edited it."
         now = new
     if now == new:
         known["copy"] = new
@@ -134,7 +136,7 @@ def hand_out(master, work, given, into):
         beside = free_name(copy, "new")
         write_notebook(beside, fresh)
         known["beside"] = new
-        yield f"{copy.name}: you edited it, so it stays; the new version is beside it as {beside.name}."
+        yield f"{copy.name}: you edited it, so it stays; the new version is next to it as {beside.name}."
     if now == "unreadable":
         number = short(copy.stem)
         yield f"{copy.name}: holds no readable notebook; for a fresh one: {resetting(number, into)}"

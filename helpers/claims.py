@@ -33,7 +33,7 @@ def rerun(cell: str, old: str, new: str) -> str:
     """
     source = _source(cell)
     if old not in source:
-        raise ValueError(f"The cell {cell!r} does not hold {old!r}: copy it from there.")
+        raise ValueError(f"The cell {cell!r} doesn't hold {old!r}: copy it from there.")
     *before, last = ast.parse(source.replace(old, new)).body
     if isinstance(last, ast.Expr):
         last = ast.parse(f"ends_on = {ast.unparse(last)}")

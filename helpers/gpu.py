@@ -60,7 +60,7 @@ def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
         entry = recordings().get(key)
         if shown is not None and fresh(entry, code) and entry["text"] != shown:
             raise AssertionError(
-                f"{key} does not show here, on {machine()}, what was recorded. Here:\n{shown}\n"
+                f"Here, on {machine()}, {key} doesn't show what was recorded. Here:\n{shown}\n"
                 f"Recorded on {entry['machine']}:\n{entry['text']}\nFind out why; then {AGAIN}"
             )
         print(text_of(entry, code))
@@ -73,7 +73,7 @@ def text_of(entry: dict[str, str] | None, code: str) -> str:
     """Return what a reader without a GPU sees: a recording, or why there is none."""
     if kept := fresh(entry, code):
         return f"{kept['text']}\nrecorded on {kept['machine']}, {kept['date']}"
-    why = "Not recorded yet: this cell needs a CUDA GPU, and has not been run on one."
+    why = "Not recorded yet: this cell needs a CUDA GPU, and it hasn't run on one."
     if entry is not None:
         source = f"{entry['machine']}, {entry['date']}"
         why = f"Out of date: the code of this cell has changed since it was recorded ({source})."
@@ -120,7 +120,7 @@ def hand_over(key: str, code: str, function: Callable[[], object]) -> None:
     first, second = outcome(function), outcome(function)
     if first != second:
         raise AssertionError(
-            f"{key} shows something else each time, so it cannot be recorded:\n{first}\n{second}"
+            f"{key} shows something different each time, so it can't be recorded:\n{first}\n{second}"
         )
     today = datetime.date.today().isoformat()
     entry = {"code": code, "date": today, "machine": machine(), "text": first}
@@ -138,7 +138,7 @@ def record(folder: Path = ROOT / "notebooks") -> list[str]:
         if torch.version.cuda:
             built = f"was built for CUDA {torch.version.cuda}"
         sys.exit(
-            f"Nothing was recorded: there is no CUDA GPU here (torch {torch.__version__} {built}). "
+            f"Nothing was recorded, because there's no CUDA GPU here (torch {torch.__version__} {built}). "
             "Run this where torch.cuda.is_available() is True."
         )
     pairs = []

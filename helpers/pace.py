@@ -61,7 +61,7 @@ def overdue(record: dict) -> int:
 
 def comes_back(record: dict) -> str:
     if box_of(record) >= LEARNT:
-        return "You know it now: it does not come back."
+        return "You know this one now, so it won't come back."
     days = max(-overdue(record), 0)
     return f"It comes back in {days} day{'s' * (days != 1)}."
 

@@ -60,7 +60,7 @@ def plot(figure: Figure, *, alt: str | None = None) -> Plot:
         alt = description_of(figure)
     if not isinstance(alt, str) or not alt.strip():
         raise ValueError(
-            "alt is empty, so whoever does not see the plot is told nothing. Say what to notice."
+            "alt is empty, so anyone who can't see the plot is told nothing. Say what to notice."
         )
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=DOTS, metadata={"Software": None})

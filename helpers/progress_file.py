@@ -66,9 +66,9 @@ def trouble() -> str:
     try:
         _read(progress_path())
     except ValueError:
-        return f"{FILE} holds something else, so I cannot tell what you did. I leave it as it is."
+        return f"{FILE} holds something I can't read, so I can't tell what you've done. I'm leaving it alone."
     except OSError as error:
-        return f"{FILE} could not be read ({error.strerror})."
+        return f"{FILE} couldn't be read ({error.strerror})."
     return ""
 
 
@@ -88,11 +88,11 @@ def change(section: str, name: str, changed: Callable[[dict], dict]) -> dict:
             write_whole(path, f"{text}\n")
     except ValueError:
         raise NotKept(
-            f"Not kept: {FILE} holds something else, which I leave as it is. Rename that file and run again."
+            f"Not kept: {FILE} holds something I can't read, so I'm leaving it alone. Rename it and run the cell again."
         ) from None
     except OSError as error:
         raise NotKept(
-            f"Not kept: {FILE} could not be written ({error.strerror}). The lesson works without it."
+            f"Not kept: {FILE} couldn't be written ({error.strerror}). The lesson works without it."
         ) from None
     return record
 

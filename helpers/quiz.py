@@ -56,7 +56,7 @@ def then_and_now(*unnamed: object, **guesses: object) -> None:
 def gone(call: str) -> str:
     """Say of a question that is not asked, "q1", that it went; or which ones there are."""
     name = call.replace("q", "quiz.")
-    return earlier(name).text if is_gone(name) else f"{call}: there is no such question. {FOUR}"
+    return earlier(name).text if is_gone(name) else f"{call}: there's no such question. {FOUR}"
 
 
 def _letters(call: str, unnamed: tuple, guesses: dict[str, object]) -> tuple[dict, list[str]]:
@@ -67,11 +67,11 @@ def _letters(call: str, unnamed: tuple, guesses: dict[str, object]) -> tuple[dic
     good = {name: letter for name, letter in letters.items() if isinstance(letter, str)}
     unread = [name for name in letters if name not in good and guesses[name] is not ...]
     for name in unread:
-        given = f"{name}: I was given {describe(guesses[name])}."
+        given = f"{name}: you gave {describe(guesses[name])}."
         print(f"{given} Write one of the letters a, b, c, in quotes.")
     if unnamed or len(letters) < len(guesses):
         needed = f'A guess needs the number of its question: {call}(q1="b").'
-        print(f"{needed} What came without one was left out.")
+        print(f"{needed} I left out whatever came without one.")
     return good, [name for name in letters if name not in good and name not in unread]
 
 

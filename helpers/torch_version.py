@@ -27,11 +27,11 @@ def check_torch() -> None:
 
 
 OUT_OF_RANGE = (
-    "This is torch {}; the lessons run on 2.13 and what came later, before 3. "
-    "Did another Python start than that of `make lab`? "
+    "This is torch {}, but the lessons need 2.13 or later, before 3. "
+    "Did a different Python start from the one of `make lab`? "
     'Otherwise run %pip install "torch>=2.13,<3", then restart the kernel.'
 )
 ANOTHER = (
-    "This is torch {}. The outputs of the course were compared with {}: "
-    "a message, a name or a last digit may differ here."
+    "This is torch {}. The outputs in the course come from {}, "
+    "so a message, a name or a last digit may differ here."
 )

@@ -102,7 +102,7 @@ def test_an_expected_error_is_right_and_a_missing_one_is_wrong(shell):
     assert "/helpers/" not in said
     assert "direct cause" in said  # what came is there to be read
     assert "✗</span>" in shell[-1]["text/html"]
-    assert "It raised ValueError: zzz" in " ".join(shell[-1]["text/plain"].split())
+    assert "It failed with ValueError: zzz" in " ".join(shell[-1]["text/plain"].split())
 
 
 def test_every_card_of_a_lesson_is_under_a_kilobyte_and_survives_publishing(shell):
@@ -179,7 +179,7 @@ def test_a_long_card_shows_ten_lines_and_folds_the_rest(shell):
 
 
 REFUSED = {
-    "loss = (x * x).sum()\nloss.backward()\nstep_through(loss)": "A part of the graph of loss was walked before",
+    "loss = (x * x).sum()\nloss.backward()\nstep_through(loss)": "backward() has already been through a part of the graph of loss",
     "record(x.sum(), names=3)": "names is int",
     "y = x * 1\ny.register_hook(lambda grad: 1 / 0)\nrecord(y.sum())": "division by zero",
 }
@@ -218,7 +218,7 @@ def test_diagnose_knows_what_stands_behind_a_refusal(shell):
         notebook.run_cell("diagnose()", store_history=True)
     text = " ".join(shell[0]["text/plain"].split())
     assert text.startswith(
-        "RuntimeError: A part of the graph of loss was walked before: what MulBackward0 had saved"
+        "RuntimeError: backward() has already been through a part of the graph of loss: what MulBackward0 had saved"
     )
     assert "Freed by line 5: loss.backward() In your line" in text
     assert "It is behind" not in text

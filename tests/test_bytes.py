@@ -88,7 +88,7 @@ def test_what_is_packed_is_not_asked_and_said_to_be_unknown():
     y = checkpoint(forward, torch.ones(1_000, requires_grad=True), use_reentrant=False)
     loss = y.neg().exp().sum()
     assert str(snapshot(loss)).splitlines()[-1] == (
-        "The graph holds 4.0 kB for backward in 1 storage; the size of 3 more is not known."
+        "The graph holds 4.0 kB for backward in 1 storage; the size of 3 more isn't known."
     )
     assert runs == [1]
 

@@ -201,4 +201,4 @@ def test_the_command_on_kubernetes_brings_the_lessons_and_starts_the_server(tmp_
     )
     assert "started --MappingKernelManager.cull_idle_timeout=3600 --ip=x\n0077" in ran.stdout
     assert (home / "work" / "00_start_here.ipynb").exists() is not broken
-    assert ("could not be written" in ran.stderr) is broken
+    assert ("couldn't be written" in ran.stderr) is broken

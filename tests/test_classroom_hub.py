@@ -192,7 +192,7 @@ def test_a_link_in_a_home_leads_nowhere(folder, roots, planted, refused):
         os.chown(home / "work", uid_of(TRICKSTER), -1, follow_symlinks=False)
     ran = bring_lessons(folder, TRICKSTER)
     assert ran.stdout.endswith("It goes on.\n"), ran.stderr
-    assert ("could not be written (Permission denied)" in ran.stderr) is refused
+    assert ("couldn't be written (Permission denied)" in ran.stderr) is refused
 
 
 def clear(work):

@@ -683,14 +683,14 @@ for _ in range(3):
 COLUMN = (
     "target, l1, huber = torch.randn(8), nn.L1Loss(), nn.HuberLoss()\nloss = {}(net(x), target)"
 )
-BROADCAST = "has shape (8, 1), and the target has another one. The two were broadcast to (8, 8)"
+BROADCAST = "has shape (8, 1), but the target has a different one. The two were broadcast to (8, 8)"
 TOLD = {  # a program, what asks, what is said of it, and what is not
     "an unused layer, and a checkpoint in another class": (
         "class Other(nn.Module):\n    def forward(self, x):\n"
         "        return checkpoint(torch.relu, x, use_reentrant=True)\n"
         "net.spare = nn.Linear(2, 2)\nloss = net(x).mean()",
         "diagnose(net, loss)",
-        "net.spare.weight and net.spare.bias get no gradient: the graph of loss does not lead there",
+        "net.spare.weight and net.spare.bias get no gradient: the graph of loss doesn't lead there",
         "checkpoint",
     ),
     "a reentrant checkpoint whose line nobody knows": (
@@ -711,7 +711,7 @@ TOLD = {  # a program, what asks, what is said of it, and what is not
             "return sum(one(x).sum() for nr, one in enumerate(self.experts) if nr in chosen)"
         ),
         ASK,
-        "the graph of loss does not lead there. Look",
+        "the graph of loss doesn't lead there. Look",
         "I see no line",
     ),
     "half of a model, detached": (
@@ -760,7 +760,7 @@ TOLD = {  # a program, what asks, what is said of it, and what is not
     "numbers that are drawn": (
         "loss = net(x).sigmoid().bernoulli().mean()",
         ASK,
-        "is 0 everywhere. torch gives bernoulli() the slope 0",
+        "is 0 everywhere. PyTorch gives bernoulli() the slope 0",
         "ended",
     ),
     "equal values before the line of the NaN": (
@@ -816,7 +816,7 @@ TOLD = {  # a program, what asks, what is said of it, and what is not
     "a state that is carried on, with retain_graph": (
         CARRIED.format("h = cell(piece, h)", ""),
         "diagnose()",
-        "h brings the graph of an earlier round along, and the optimizer's step() has changed "
+        "h carries the graph of an earlier round along, and the optimizer's step() has changed "
         "cell.weight_hh since then.",
         "running the model again",
     ),
@@ -836,7 +836,7 @@ TOLD = {  # a program, what asks, what is said of it, and what is not
         "s = torch.randn(4, requires_grad=True).softmax(0)\ns[0] = 0\n(s + 1).log().sum().backward()",
         "diagnose()",
         "s was edited in place here, after an operation had saved it for backward(). So backward() "
-        "found another version than the one that was saved. Edited by line 2: s[0] = 0",
+        "found a different version from the one that was saved. Edited by line 2: s[0] = 0",
         "I do not know yet",
     ),
     "an edit that no line of the loss shows": (

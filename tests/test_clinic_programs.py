@@ -89,10 +89,10 @@ def deep():
 BAD = {
     "no loss": (
         lambda: diagnose(nn.Linear(2, 1)),
-        "I had no loss, so I could not look at gradients.",
+        "I had no loss, so I couldn't look at gradients.",
     ),
     "a freed graph": (lambda: after_backward(), "backward() has freed the graph of this loss"),
-    "a number": (lambda: diagnose(None, 3.0), "is a float and no tensor, so it has no graph"),
+    "a number": (lambda: diagnose(None, 3.0), "is a float, not a tensor, so it has no graph"),
     "no graph": (lambda: diagnose(None, torch.ones(())), "nothing that it was computed from"),
     "deep": (lambda: diagnose(None, deep()), "I found nothing wrong in this step."),
     "another optimizer": (lambda: diagnose(nn.Linear(2, 1), torch.ones(()), 3), "has no graph"),
@@ -140,7 +140,7 @@ LEAF = "import torch\nx = torch.randn(3, requires_grad=True)"
 ALSO = {
     "an in-place module on a leaf": (
         [LEAF, "act = torch.nn.ReLU(inplace=True)\ny = act(x)"],
-        "A ReLU with inplace=True edits x, and that is a leaf that requires grad.",
+        "A ReLU with inplace=True edits x, and that's a leaf that requires grad.",
         "Look at line 2: y = act(x)",
     ),
     "a gradient of another shape": (
@@ -181,7 +181,7 @@ ALSO = {
     "a repr that IPython called": (
         ["class Odd:\n    def __repr__(self):\n        return 1 / 0", "Odd()"],
         "ZeroDivisionError: division by zero",
-        "I cannot tell which cell raised this error, so it may be an older one.",
+        "I cannot tell which cell this error came from, so it may be an older one.",
     ),
     "a flag that nobody set": (
         ["import torch\nw = torch.ones(2)", "loss = (w * 2).sum()\nloss.backward()"],
@@ -290,7 +290,7 @@ def test_hooks_of_the_learners_do_not_run_and_only_those_of_the_graph_stand_in_t
     text = shown([head, program, "diagnose(net, loss)\nprint(heard)"])
     flat = " ".join(text.split())
     assert words in flat, text
-    assert ("not compute" in flat) == ("hook" in words)
+    assert ("didn't compute" in flat) == ("hook" in words)
     assert text.endswith("[]\n")
     after = "try:\n    loss.backward()\nexcept TypeError:\n    heard.append(1)\nprint(heard)"
     asked = shown([head, program, "diagnose(net, loss)", after])
@@ -368,18 +368,18 @@ def test_a_warning_is_shown_as_before(recwarn):
 
 TWICE = ["import torch\nw = torch.ones(2, requires_grad=True)", "y = w.exp()\ny.sum().backward()"]
 CELLS_ONCE_MORE = {
-    "no error": (TWICE, "There is no error of a cell that I could run once more."),
+    "no error": (TWICE, "There's no error of a cell that I could run once more."),
     "a cell that asks itself": (
         [*TWICE, "y.sum().backward() if y is not None else diagnose(rerun=True)"],
         "That cell asks for a rerun itself.",
     ),
     "a cell that waits": (
         [*TWICE, "import asyncio\nawait asyncio.sleep(0)\ny.sum().backward()"],
-        "I cannot run that cell once more: it awaits something",
+        "I can't run that cell once more, because it awaits something",
     ),
     "a cell that was mended by another": (
         [*TWICE, "print(1)\nz = 1 / zero", "zero = 2"],
-        "This time it ended without an error.",
+        "This time it ended without an error, so",
     ),
 }
 

@@ -100,7 +100,7 @@ x = chain(1_000_000)
 picture, count = shown(x)
 assert count <= 1.01 * fewer, (count, fewer)  # what lies beyond the cap costs nothing
 assert count <= 1_000 * 25_000, count  # one measured 4.6 million
-assert "It has at least 25,000 nodes; how many is not known." in picture.text
+assert "It has at least 25,000 nodes; exactly how many isn't known." in picture.text
 assert len(picture.svg) < 2_000_000
 held = [x]
 del x

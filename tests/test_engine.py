@@ -426,6 +426,18 @@ def test_a_walk_may_be_slow():
     assert judge(find("05.7"), slow).kind == "right"
 
 
+def test_only_a_line_of_the_cell_is_called_yours():
+    """Where a given line fails, the line of the cell that called it is shown; else no cell is blamed."""
+    asks_wrongly = judge(find("05.7"), yours("05").replace("unpack(self)", "unpack(grad)")).text
+    assert "in your line\t" in asks_wrongly
+    assert "unpack(grad)" in asks_wrongly
+    earlier = {"05": text("05").replace("return grad * b, grad * a", "return grad * b, grad * c")}
+    told = judge(find("06.9"), Cell("06", yours("06"), earlier)).text
+    assert "in this line\t" in told
+    assert "your line" not in told
+    assert "Your cell uses a name" not in told
+
+
 def test_a_helper_in_another_cell_is_missed_by_name():
     told = judge(find("04.9"), yours("04").replace("any(", "some(")).text
     assert "name 'some' is not defined" in told
@@ -623,7 +635,7 @@ def test_a_write_that_is_cut_short_leaves_the_file_as_it_was(run, folder, monkey
     monkeypatch.setattr(os, "replace", cut_short)
     told = run(cell("05"))
     assert "05.7 ✓" in told
-    assert "Not kept: my_engine.py could not be written (No space left on device)" in told
+    assert "Not kept: my_engine.py couldn't be written (No space left on device)" in told
     assert (folder / "my_engine.py").read_text() == before
 
 

@@ -29,8 +29,8 @@ def test_the_announced_error_is_shown_by_its_first_sentence(capsys):
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (None, r"should raise RuntimeError with \"words\".* Nothing was raised"),
-        (RecursionError("words"), "It raised RecursionError: words"),  # a subclass
+        (None, r"should fail with RuntimeError with \"words\".* There was no error"),
+        (RecursionError("words"), "It failed with RecursionError: words"),  # a subclass
         (RuntimeError("others. More."), r"The message was: RuntimeError: others\."),
     ],
 )

@@ -119,7 +119,7 @@ def test_where_no_entry_speaks_of_most_that_was_typed_none_is_said_to_fit(asked)
 
 def test_of_an_unknown_message_it_says_that_it_is_unknown():
     found = find("ValueError: gradient")
-    assert found.said == "The glossary does not know this message. Some of its words are in:"
+    assert found.said == "The glossary doesn't know this message. Some of its words are in:"
     assert "gradient" in [one.name for one in found.entries]
 
 

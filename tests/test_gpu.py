@@ -91,7 +91,7 @@ def test_a_stored_notebook_shows_the_recording_and_a_gpu_checks_it(capsys, monke
     assert shown(double, capsys) == f"{DOUBLED}\nrecorded on {FAKE}, 2026-01-31\n"
     recorded(double, text="tensor(5)")
     with pytest.raises(
-        AssertionError, match=r"(?s)99\.a does not show here.*size=\(2,\).*tensor\(5\)"
+        AssertionError, match=r"(?s)99\.a doesn't show what was recorded.*size=\(2,\).*tensor\(5\)"
     ):
         gpu.on_gpu("99.a")(double)
 
@@ -142,7 +142,9 @@ def test_a_cell_that_fails_leaves_the_recordings_as_they_were(tmp_path, data):
 def test_what_differs_from_run_to_run_is_not_recorded(monkeypatch):
     monkeypatch.setenv(gpu.MODE, "record")
     runs = iter(range(2))
-    with pytest.raises(AssertionError, match=r"(?s)99\.a shows something else each time.*0\n1"):
+    with pytest.raises(
+        AssertionError, match=r"(?s)99\.a shows something different each time.*0\n1"
+    ):
         gpu.on_gpu("99.a")(lambda: next(runs))
 
 

@@ -139,7 +139,7 @@ def test_of_a_wrong_function_a_case_is_set_out_without_what_was_expected(extract
     assert told[0] == "I ran your function on 3 cases. 3 went wrong."
     assert told[1:3] == ["Case 1:", "given: 'cpu'"]
     assert 'came: parameters: "weight"' in told
-    assert "expected: parameters: another word" in told
+    assert "expected: parameters: a different word" in told
     assert told[-1] == f"Think of this: {one.principle}"
 
 

@@ -387,7 +387,7 @@ def test_each_student_has_a_page_that_asks_no_other_machine(course):
 
 
 def test_a_page_tells_the_reasons_and_runs_nothing_of_a_student(course):
-    assert "Read again" in page(course, "wrong")
+    assert "Go back and read" in page(course, "wrong")
     shown = page(course, "crashing")
     assert "<script>document" not in shown
     assert "&lt;script&gt;document" in shown

@@ -157,7 +157,7 @@ def test_the_live_graph_is_told_apart_from_the_stored_one(monkeypatch):
     monkeypatch.setattr(ran, "_running", [asked.cell])
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     monkeypatch.setattr(ran, "_graphs", {asked.run: show((x**2).sum()).graph})
-    assert "another graph" in draw("07.d1", "AB").problem
+    assert "a different graph" in draw("07.d1", "AB").problem
     h = x**2
     loss = (h * h).sum()
     monkeypatch.setattr(ran, "_graphs", {asked.run: show(loss).graph})
@@ -200,7 +200,7 @@ def test_any_input_is_read_or_gets_a_sentence(asked, capsys):
         made = ask(asked.kind, asked.id, given)
         assert made is not None
         told = capsys.readouterr().out
-        assert made.choice or "I was given" in told
+        assert made.choice or "you gave" in told
         assert not made.choice or kind_of(asked).read(asked, made.choice) == made.choice
         if made.choice:
             break
@@ -223,7 +223,7 @@ def test_a_drawing_is_told_what_differs():
     asked = every()["07.d1"]
     assert not kind_of(asked).is_right(asked, "AB BD CA")
     assert "Mul → Pow is missing" in kind_of(asked).reply(asked, "AB BD CA")
-    assert "Sum → x does not belong" in kind_of(asked).reply(asked, "AB AB BD CA CD")
+    assert "Sum → x doesn't belong there" in kind_of(asked).reply(asked, "AB AB BD CA CD")
     turned = " ".join(edge[::-1] for edge in asked.right.split())
     assert kind_of(asked).is_right(asked, kind_of(asked).read(asked, turned)), (
         "who follows the numbers has found each edge"
@@ -235,7 +235,7 @@ def test_a_line_is_told_what_stands_behind_it():
     assert (
         kind_of(asked)
         .reply(asked, "8")
-        .startswith("You said line 8. It is line 4. Line 8: This is where")
+        .startswith("You said line 8, but it's line 4. Line 8: This is where")
     )
     assert kind_of(asked).read(asked, "4c") == "4c"
     assert kind_of(asked).read(asked, 4) == "4"
@@ -250,7 +250,15 @@ def test_the_wrong_call_names_the_right_one(capsys):
 
 def test_a_changed_program_is_told_so(capsys):
     find_line("07.f1", "x = 1")
-    assert "you changed this program" in capsys.readouterr().out
+    assert "you've changed this program" in capsys.readouterr().out
+
+
+def test_a_reply_to_an_order_ends_in_one_full_stop():
+    for asked in [one for one in NEW if one.kind == "order"]:
+        firsts = {number: letters for letters, number in asked.told["of"].items()}
+        for letters in firsts.values():
+            said = kind_of(asked).reply(asked, letters)
+            assert ".." not in said.replace("...", ""), said
 
 
 def test_what_settles_a_round_runs_it(capsys):
@@ -259,7 +267,7 @@ def test_what_settles_a_round_runs_it(capsys):
     assert "c = b + b  # <- mended" in out
     assert out.endswith("(no error)\n")
     run_order("07.o1")
-    assert capsys.readouterr().out.startswith("One that does it:")
+    assert capsys.readouterr().out.startswith("One that works:")
     order("07.o1", "abce")
     run_order("07.o1")
     out = capsys.readouterr().out
@@ -268,7 +276,7 @@ def test_what_settles_a_round_runs_it(capsys):
     assert "w.grad is 32.0" in out
     for call in (mended, run_order):
         call("07.q1")
-        assert "There is no" in capsys.readouterr().out
+        assert "There's no" in capsys.readouterr().out
 
 
 def test_an_explanation_is_kept_and_nobody_grades_it(capsys):

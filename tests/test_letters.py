@@ -35,7 +35,7 @@ def test_every_wrong_answer_is_told_the_same(exercise):
     wrong = [guess for guess in counting(exercise.letters.allowed) if guess != answer]
     verdicts = [judge(exercise, list(guess)) for guess in wrong]
     assert {(one.kind, one.text, one.printed, one.more) for one in verdicts} == {
-        ("letters", f"not yet. Read again {exercise.letters.read}.", "", "")
+        ("letters", f"not yet. Go back and read {exercise.letters.read}.", "", "")
     }
     assert judge(exercise, answer).kind == "right"
 
@@ -45,5 +45,5 @@ def test_what_is_no_letter_is_no_try(capsys):
     for wrong in ("xy", [True, False], 3, object(), "1, 2"):
         check(exercise.id, wrong)
         told = capsys.readouterr().out
-        assert "✗ I was given" in told
+        assert "✗ You gave" in told
         assert exercise.letters.about[0][1] not in told

@@ -47,7 +47,7 @@ def alone(tmp_path_factory):
 
 def test_a_loop_an_error_and_a_step_are_looked_at(alone):
     assert "Line 10 of program.py, rounds 2–3 of SGD. loss.backward(): backward() added to" in alone
-    assert "You went back from loss before, and that freed what its graph had saved." in alone
+    assert "You've gone back from loss before, and that freed what its graph had saved." in alone
     assert "The loss reaches 1 of 1 parameters" in alone
 
 
@@ -57,6 +57,6 @@ def test_words_and_messages_are_found(alone):
 
 
 def test_no_lesson_and_no_notebook_is_named(alone):
-    assert "I do not know this error, so I will not guess." in alone
+    assert "I don't know this error, so I won't guess." in alone
     for word in ("esson", ".ipynb", "the course", "lossary"):
         assert word not in alone

@@ -218,14 +218,14 @@ def test_sentences_depend_on_what_was_verified():
     assert said(a**2, a=a).endswith("times twice its base: that is why it kept a.")
     assert "twice" not in said(a**3, a=a)
     assert said(2**a) == "A power hands on what arrives, times the slope of the power there."
-    assert said(a.floor()).endswith("so torch hands on 0.")
+    assert said(a.floor()).endswith("so PyTorch hands on 0.")
     assert said(a.clamp(max=2.5)).endswith("beyond them it gets 0.")
     for limit in ("min", "max"):
         assert "beyond one, that limit gets it" in said(a.clamp(**{limit: b}))
     assert said(torch.complex(a, b) * 2) == "Mul hands on what arrives, times a factor of its own."
     assert said(torch.complex(a, b) * (2 + 3j)) == fallback("Mul")
     assert said(a - b) == (
-        "A difference hands on the gradient, with the sign turned for what it takes away."
+        "A difference hands on the gradient, with the sign flipped for what it takes away."
     )
 
 

@@ -136,7 +136,7 @@ def test_a_film_with_a_foreign_value_is_refused_or_harmless(value):
 def test_a_place_that_is_no_place_is_said_in_a_sentence(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "given.ipynb").write_text(json.dumps(whole()))
-    with pytest.raises(Unpublishable, match="cannot be written"):
+    with pytest.raises(Unpublishable, match="can't be written"):
         publish("given.ipynb", "page", name)
     if name not in ("", "/"):
         with pytest.raises(Unpublishable, match=r"cannot be read|is a folder|no file"):

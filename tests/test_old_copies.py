@@ -111,8 +111,8 @@ def test_what_nobody_answered_is_said_to_be_gone_and_not_to_be_kept(capsys, tmp_
     predict("03.q1")
     then_and_now(q1=...)
     assert capsys.readouterr().out == (
-        "03.q1 is from an earlier edition, and is no longer asked.\n"
-        "quiz.1 is from an earlier edition, and is no longer asked.\n"
+        "03.q1 is from an earlier edition and isn't asked any more.\n"
+        "quiz.1 is from an earlier edition and isn't asked any more.\n"
     )
 
 

@@ -157,7 +157,7 @@ def test_a_node_that_runs_twice_is_printed_and_not_played():
         in (seen.text)
     )
     assert "goes from 81.0 to 108.0" in seen.svg
-    with pytest.raises(ValueError, match="a card has one colour"):
+    with pytest.raises(ValueError, match="a card has only one colour"):
         show(names["e"], color="grad")
 
 
@@ -279,7 +279,7 @@ def circle():
         (Bare(next_functions=((Half(), 0),)), "next_functions of Bare, entry 0, is a value"),
         (Bare(next_functions=(("x", 0),)), "next_functions of Bare, entry 0, is str"),
         (Half(), "grad_fn is a value"),
-        (circle(), "This graph runs in a circle: from Bare one comes back to Bare"),
+        (circle(), "This graph runs in a circle: from Bare you come back to Bare"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(node, said):
@@ -309,9 +309,9 @@ def test_what_is_no_value_is_said_as_before():
     with pytest.raises(TypeError, match="Bare has no backward"):
         step_through(Bare(data=torch.ones(1), grad=None, grad_fn=None, requires_grad=True))
     names = example(engine().Value)
-    with pytest.raises(TypeError, match="starts at one value, and 2 were given"):
+    with pytest.raises(TypeError, match="starts at one value, but you gave 2"):
         record([names["h"], names["e"]])
-    with pytest.raises(TypeError, match="tensors and values of your own apart"):
+    with pytest.raises(TypeError, match="tensors and values of your own separately"):
         show(names["e"], torch.ones(1))
 
 

@@ -188,5 +188,5 @@ SPOILED = {
 def test_a_warning_is_an_error_that_names_the_lesson(course, tmp_path, source):
     write(course, f"# One\n\n{source}")
     said = run(course / "notebooks", tmp_path / "out")
-    assert said.startswith("Sphinx did not build the pages: lessons/01_one.ipynb")
+    assert said.startswith("Sphinx didn't build the pages: lessons/01_one.ipynb")
     assert not (tmp_path / "out").exists()

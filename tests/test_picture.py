@@ -68,7 +68,7 @@ def test_saving_goes_by_the_ending(tmp_path):
     assert player.save(tmp_path / "e.HTML").read_text(encoding="utf-8") == player.page
     with pytest.raises(ValueError, match=r"as 'e\.svg'\. Use the ending \.html"):
         player.save(tmp_path / "e.svg")
-    with pytest.raises(ValueError, match=r"Use an ending out of \.svg, \.txt, \.dot"):
+    with pytest.raises(ValueError, match=r"Use an ending from \.svg, \.txt, \.dot"):
         picture.save(tmp_path / "e.png")
 
 

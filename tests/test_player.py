@@ -298,7 +298,7 @@ def test_a_graph_that_another_backward_freed_or_an_edit_replaced_is_refused(how,
     loss = a * a * 1.5
     step_through(loss, **how)
     between(loss)
-    with pytest.raises(RuntimeError, match="was walked before"):
+    with pytest.raises(RuntimeError, match="has already been through"):
         step_through(loss, **how)
 
 

@@ -70,14 +70,14 @@ def test_a_guess_is_read_in_any_reasonable_form_and_nothing_else_is(asked, readi
 def test_a_guess_is_answered_with_its_own_reason():
     assert (
         kind_of(LETTERS).reply(LETTERS, "a")
-        == "You said (a). It is (b). It sounds so: a < b.</script>"
+        == "You said (a), but it's (b). It sounds so: a < b.</script>"
     )
-    assert kind_of(LETTERS).reply(LETTERS, "b") == "You said (b), and that is right. It multiplies."
+    assert kind_of(LETTERS).reply(LETTERS, "b") == "You said (b), and that's right. It multiplies."
     of_numbers = kind_of(NUMBERS)
-    said = "You said 33, 5. It is 405, -0.5. 33 is the sum."
+    said = "You said 33, 5, but it's 405, -0.5. 33 is the sum."
     assert of_numbers.reply(NUMBERS, "33, 5") == said
-    assert of_numbers.reply(NUMBERS, "1, 2") == "You said 1, 2. It is 405, -0.5. Paths add."
-    right = "You said 405.1, -0.5, and that is right. Paths add."
+    assert of_numbers.reply(NUMBERS, "1, 2") == "You said 1, 2, but it's 405, -0.5. Paths add."
+    right = "You said 405.1, -0.5, and that's right. Paths add."
     assert of_numbers.reply(NUMBERS, "405.1, -0.5") == right
 
 
@@ -136,9 +136,9 @@ def test_what_is_no_question_and_no_guess_gets_a_sentence(capsys):
     predict("99.q2", "b")
     predict("99.q2", Broken())
     said = capsys.readouterr().out.replace("\n", " ")
-    assert 'There is no question the text "99.q7". There are 99.q1, 99.q2.' in said
-    assert "99.q1: I was given True, and it asks for one of a, b, c" in said
-    assert '99.q2: I was given the text "b", and it asks for 2 numbers' in said
+    assert 'There\'s no question "99.q7". There are 99.q1, 99.q2.' in said
+    assert "99.q1: you gave True, but it asks for one of a, b, c" in said
+    assert '99.q2: you gave the text "b", but it asks for 2 numbers' in said
     assert kept()["predictions"] == {}
 
 

@@ -75,7 +75,7 @@ def test_a_missing_file_a_folder_and_a_place_that_cannot_be_written(tmp_path, ca
     good = stored(tmp_path / "good.ipynb", text("# Title"))
     (tmp_path / "taken").mkdir()
     for out in (tmp_path / "taken", good / "below.html", tmp_path / ("x" * 300)):
-        with pytest.raises(Unpublishable, match="cannot be written"):
+        with pytest.raises(Unpublishable, match="can't be written"):
             publish(good, "page", out)
     with pytest.raises(Unpublishable, match="is the notebook itself"):
         publish(good, "page", good)

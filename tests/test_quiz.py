@@ -75,7 +75,7 @@ ODD = {"broken": Broken, "tensor": lambda: torch.ones(3), "endless": lambda: ite
 def test_what_is_no_letter_is_named_and_the_others_are_kept(make, capsys):
     keep(q1=make(), q2="c")
     out = capsys.readouterr().out
-    assert out.startswith("q1: I was given ")
+    assert out.startswith("q1: you gave ")
     assert len(out) < 400
     assert kept() == {"q2": "c"}
 
@@ -170,11 +170,11 @@ def test_a_choice_is_answered_at_once_with_the_guess_of_then_beside_it(capsys):
     predict("quiz.7", "c")
     then_and_now(q4="c", q3="a", q7="(b)", q8=..., q1=...)
     assert capsys.readouterr().out.splitlines() == [
-        "q4: You said (c), and that is right. In lesson 00 you said (b). Lesson 03 shows it.",
-        "q3: You said (a), and that is right. Lesson 02 shows it.",
-        "q7: You said (b). It is (c). In lesson 00 you said (c). Lesson 07 shows it.",
+        "q4: You said (c), and that's right. In lesson 00 you said (b). Lesson 03 shows it.",
+        "q3: You said (a), and that's right. Lesson 02 shows it.",
+        "q7: You said (b), but it's (c). In lesson 00 you said (c). Lesson 07 shows it.",
         'q8: your guess, one of a, b, c. Without buttons: then_and_now(q8="a")',
-        "quiz.1 is from an earlier edition, and is no longer asked.",
+        "quiz.1 is from an earlier edition and isn't asked any more.",
     ]
     assert kept() == {"q4": "b", "q7": "c"}
 
@@ -221,5 +221,5 @@ def test_what_cannot_be_kept_is_said_and_answered_all_the_same(capsys):
     Path(FILE).write_text('["mine"]')
     then_and_now(q4="c")
     out = " ".join(capsys.readouterr().out.split())
-    assert out.startswith("q4: You said (c), and that is right. Lesson 03 shows it. Not kept: ")
+    assert out.startswith("q4: You said (c), and that's right. Lesson 03 shows it. Not kept: ")
     assert Path(FILE).read_text() == '["mine"]'

@@ -244,7 +244,7 @@ def test_steps_that_cannot_be_read_are_counted_and_told(monkeypatch):
     [
         (
             lambda: used(torch.ones(2, requires_grad=True).exp().sum()),
-            "^A part of the graph of loss was walked before: what ExpBackward0 had saved is freed.",
+            "^backward\\(\\) has already been through a part of the graph of loss: what ExpBackward0 had saved is freed.",
             "a second time",
         ),
         (

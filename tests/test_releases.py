@@ -87,9 +87,9 @@ def test_nothing_that_a_student_did_is_lost_and_all_else_is_new(course, monkeypa
     assert {name: (work / name).read_bytes() for name in kept} == before
     assert repr(progress()) == counted
     told = {line.partition(":")[0]: line for line in lines}
-    assert told[EDITED].endswith("you edited it, so it stays; the new version is beside it as "
+    assert told[EDITED].endswith("you edited it, so it stays; the new version is next to it as "
                                  "05_backward_and_the_chain_rule-new.ipynb.")  # fmt: skip
-    assert told[RUN].endswith("updated; you had not edited it.")
+    assert told[RUN].endswith("updated, since you hadn't edited it.")
     for master in workspace.lessons(course).values():
         name = master.name if master.name != EDITED else f"{master.stem}-new.ipynb"
         assert workspace.digest_of(work / name) == workspace.digest(workspace.student_copy(master))

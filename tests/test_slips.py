@@ -73,15 +73,15 @@ THREE = exercise(numbers(), lambda: [1, 2, 3])
 @pytest.mark.parametrize(
     ("made", "answer", "words"),
     [
-        (doubles(), no_return, "Your function returns nothing"),
+        (doubles(), no_return, "Your function doesn't return anything"),
         (doubles(), method, "the method `tolist` itself, but you didn't call it"),
-        (doubles(), unknown_name, "a name that does not exist: name 'y' is not defined"),
-        (doubles(), two_arguments, "with 1 argument, and it takes others"),
+        (doubles(), unknown_name, "a name that doesn't exist: name 'y' is not defined"),
+        (doubles(), two_arguments, "with 1 argument, but it takes others"),
         (doubles(), 2 * TWO, "The exercise wants a function"),
         (FIVE, of_value, "Your answer is a function, but you didn't call it"),
         (FIVE, MethodType(partial(print), 3), "a method that you didn't call"),
         (FIVE, None, "Your answer is None"),
-        (THREE, [1, 2], "You gave 2 values. The question asks for 3"),
+        (THREE, [1, 2], "You gave 2 values, but the question asks for 3"),
     ],
 )
 def test_a_slip_is_named(made, answer, words):
@@ -163,10 +163,10 @@ def test_the_table_shows_only_the_parts_that_differ(monkeypatch, capsys):
 def test_of_a_mistake_that_has_a_name_the_expected_is_told_on_request_too(monkeypatch, capsys):
     assert told(FIVE, 1, monkeypatch, capsys) == "99.1 ✗ You took one.\n"
     assert told(FIVE, 1, monkeypatch, capsys, reveal=True) == (
-        "99.1 ✗ You took one.\n       your answer  the number 1\n       expected     5\n"
+        "99.1 ✗ You took one.\n       your answer  1\n       expected     5\n"
     )
     revealed = told(doubles(), no_return, monkeypatch, capsys, reveal=True)
-    assert "Your function returns nothing" in revealed
+    assert "Your function doesn't return anything" in revealed
     assert revealed.endswith("       came         None\n       expected     [2, 4]\n")
 
 
@@ -182,7 +182,7 @@ def test_a_function_whose_result_cannot_be_read_is_no_fault_of_ours(monkeypatch,
     """What it printed is shown, and nobody says that a function is wanted where one was given."""
     made = exercise(replace(function(TWO.clone), read=refused), lambda: 1)
     out = told(made, lambda x: print("so far"), monkeypatch, capsys)
-    assert "99.1 ✗ I was given the function <lambda>; its log holds texts.\n" in out
+    assert "99.1 ✗ You gave the function <lambda>. Its log holds texts.\n" in out
     assert "This exercise wants" not in out
 
 

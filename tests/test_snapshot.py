@@ -91,8 +91,8 @@ def test_a_tensor_without_graph_says_why(make, reason):
 @pytest.mark.parametrize(
     ("thing", "advice"),
     [
-        (None, "pass the loss itself"),
-        (torch.nn.Linear(1, 1), "call it and pass the result"),
+        (None, "Pass the loss itself"),
+        (torch.nn.Linear(1, 1), "Call it and pass the result"),
         ([torch.ones(1)], "one by one"),
         ({"loss": 3}, "Expected a tensor, got dict. Pass one of the tensors in it"),
     ],

@@ -84,7 +84,7 @@ def test_a_graph_too_deep_for_torchviz_is_said_calmly():
     for _ in range(3_000):
         x = x.sin()
     assert beside_torchviz(x).text.startswith(
-        "torchviz draws by recursion: over 200 nodes it is not asked."
+        "torchviz draws by recursion, so it isn't asked to draw more than 200 nodes."
     )
 
 
@@ -101,4 +101,4 @@ def test_what_torchviz_raises_is_said_calmly():
 
     y = Saves.apply(torch.ones(1, requires_grad=True))
     y.backward()
-    assert beside_torchviz(y).text.startswith("torchviz raised RuntimeError.")
+    assert beside_torchviz(y).text.startswith("torchviz failed with RuntimeError.")

@@ -127,7 +127,7 @@ def test_an_unedited_copy_is_updated_in_place_even_after_a_run(course):
     notebook["cells"][0]["execution_count"] = 7
     copy_of(course).write_text(json.dumps(notebook), encoding="utf-8")
     update_master(course)
-    assert workspace.sync(course) == ["03_leaf.ipynb: updated; you had not edited it."]
+    assert workspace.sync(course) == ["03_leaf.ipynb: updated, since you hadn't edited it."]
     assert sources(copy_of(course)) == ["a = 4"]
     assert not list((course / "work").glob("*-new*"))
 
@@ -178,7 +178,7 @@ def test_a_full_disk_gets_a_sentence_that_names_the_folder(course, monkeypatch):
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(SystemExit) as stopped:
         workspace.main(["sync"], course)
-    said = "work/ could not be written (No space left on device): look who owns it, make room."
+    said = "work/ couldn't be written (No space left on device): check who owns it, or make room."
     assert str(stopped.value) == said
 
 

@@ -68,7 +68,7 @@ def diagnose(
         raise
     except BaseException as fault:
         name = type(fault).__name__
-        text = f"diagnose stopped ({name}). That is its own fault, not yours. Please report it."
+        text = f"diagnose stopped ({name}). That's its own fault, not yours. Please report it."
         card = Card("wrong", "Stopped", "", text, text)
     show(card)
 
@@ -304,9 +304,9 @@ def _briefly(symptom: Symptom) -> str:
 
 
 def _advice(symptom: Symptom) -> list[str]:
-    question = "One of these is often behind it. What to try:"
+    question = "It's often one of these. What to try:"
     if len(symptom.causes) == 1:
-        question = "What is often behind it, and what to try:"
+        question = "The usual cause, and what to try:"
     return [question, *map(_cause, symptom.causes)]
 
 

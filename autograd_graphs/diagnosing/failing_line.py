@@ -172,7 +172,7 @@ def _freed_by_now(name: str, graph: Graph, is_cut: bool) -> list[str]:
     if not count:
         return []
     least = "at least " if is_cut else ""
-    lost = "lost saved tensors. I cannot tell whether that was before this line."
+    lost = "lost saved tensors. I can't tell whether that was before this line."
     return [f"In the graph of {name}, {least}{_counted(count)} {lost}"]
 
 

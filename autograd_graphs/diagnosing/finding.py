@@ -55,7 +55,7 @@ def find(text: object = None) -> Found:
         raise
     except BaseException as fault:
         name = type(fault).__name__
-        return Found(f"find stopped ({name}). That is its own fault, not yours. Please report it.")
+        return Found(f"find stopped ({name}). That's its own fault, not yours. Please report it.")
 
 
 def _found(asked: object) -> Found:
@@ -90,7 +90,7 @@ def _said(text: str, entries: tuple[Entry, ...]) -> str:
     if not entries:
         return f"The glossary has nothing on “{quoted}”. Its nearest terms: "
     if is_message(text) and not messages_in(text):
-        return "The glossary does not know this message. Some of its words are in:"
+        return "The glossary doesn't know this message. Some of its words are in:"
     if not fits(text, entries[0]):
         return "Nothing in the glossary fits this well. Some of its words are in:"
     return ""

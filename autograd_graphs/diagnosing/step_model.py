@@ -76,7 +76,7 @@ def not_held(step: TrainingStep) -> Iterator[Finding]:
     instead = ""
     if strange:
         count = each(strange, "one tensor", f"{len(strange)} tensors")
-        instead = f" It holds {count} that this model does not have. Was a layer replaced?"
+        instead = f" It holds {count} that this model doesn't have. Was a layer replaced?"
     what = listed(missing)
     if len(missing) == len(step.parameters):
         what = "any parameter of this model"

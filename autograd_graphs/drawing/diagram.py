@@ -38,7 +38,7 @@ from autograd_graphs.drawing.palette import SMALL, TITLE
 from autograd_graphs.drawing.room import Room, on_wires, points_of
 from autograd_graphs.drawing.spine import NARROW, STRAIGHT, TRUNK, WIDEST, Rule, spine
 from autograd_graphs.drawing.tints import Tint, Tints, tinted
-from autograd_graphs.text import visible, width
+from autograd_graphs.text import sentence, visible, width
 
 # px: around everything, height of a capsule, width of the text, height of a line of the caption
 MARGIN, CAPSULE, NARROWEST, LINE = 20, 24, 312, 21
@@ -472,7 +472,7 @@ def describe(graph: Graph) -> list[str]:
         return without_graph
     operations, leaves = graph.size
     if not operations:
-        return [f"{title}: a leaf, and no operation yet", *without_graph]
+        return [f"{title}: a leaf, no operation yet", *without_graph]
     size = f"{counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}"
     if graph.at_least:
         size = f"at least {graph.at_least:,} operations and leaves"
@@ -502,7 +502,7 @@ def root_name(root: Root) -> str:
 def alt_text(graph: Graph) -> str:
     """Say in one sentence, for someone who does not see the picture, what it is of."""
     if not graph.nodes:
-        return visible(". ".join(describe(graph)) + ".")
+        return visible(". ".join(map(sentence, describe(graph))) + ".")
     places = devices(graph)
     heard = [leaf_heard(leaf.outputs[0], places) for leaf in graph.leaves[:MOST_HEARD]]
     leaves = ", ".join(heard) or "none"

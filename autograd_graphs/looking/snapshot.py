@@ -253,16 +253,14 @@ def demand_tensor(thing: object, what: str = "") -> None:
         advice = missing
     elif isinstance(thing, torch.nn.Module):
         advice = (
-            "A module has no graph of its own: call it and pass the result, for example model(x)."
+            "A module has no graph of its own. Call it and pass the result, for example model(x)."
         )
     elif thing is None:
-        advice = (
-            "None is what backward() returns and what an empty .grad holds: pass the loss itself."
-        )
+        advice = "backward() returns None, and an empty .grad is None, too. Pass the loss itself."
     elif isinstance(thing, dict):
         advice = "Pass one of the tensors in it, for example out['loss']."
     elif isinstance(thing, (list, tuple)):
-        advice = "Pass the tensors one by one: a star before the list does it."
+        advice = "Pass the tensors one by one, for example with a star before the list."
     given = f"Expected a tensor{what and ' as '}{what}, got {type(thing).__name__}."
     raise short(TypeError(f"{given} {advice}"))
 

@@ -34,7 +34,7 @@ def _table() -> dict[str, dict[str, str]]:
         import yaml  # costly, and needed here alone
     except ImportError as error:
         missing = (
-            "PyYAML is not installed, and torch's own formulas are read with it. Nothing was run: "
+            "PyYAML isn't installed, but torch's own formulas are read with it. Nothing was run: "
             "every .grad is as it was. Try: pip install pyyaml"
         )
         raise short(ImportError(missing, name=error.name)) from None

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import sysconfig
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
@@ -87,14 +88,17 @@ def cell_number(filename: str) -> int | None:
     return known.get(filename)
 
 
-def line_that_raised(error: BaseException) -> UsersLine | None:
-    """Return the innermost line of the learner's that an error came through."""
-    line, step = None, error.__traceback__
+def line_that_raised(
+    error: BaseException, is_meant: Callable[[UsersLine], bool] | None = None
+) -> UsersLine | None:
+    """Return the innermost line of the learner's that an error came through, of those meant."""
+    found, step = None, error.__traceback__
     while step is not None:
-        if is_users(step.tb_frame.f_code.co_filename):
-            line = UsersLine(step.tb_frame.f_code.co_filename, step.tb_lineno)
+        line = UsersLine(step.tb_frame.f_code.co_filename, step.tb_lineno)
+        if is_users(line.filename) and (is_meant is None or is_meant(line)):
+            found = line
         step = step.tb_next
-    return line
+    return found
 
 
 def line_like(filename: str, first: int, last: int, pattern: str) -> UsersLine | None:

@@ -89,7 +89,7 @@ def demand_values(things: Sequence[Any]) -> None:
     for thing in things:
         if not is_value(thing):
             given = f"Expected a value of your own engine, got {type(thing).__name__}."
-            raise short(TypeError(f"{given} Show tensors and values of your own apart."))
+            raise short(TypeError(f"{given} Show tensors and values of your own separately."))
 
 
 class ValueWalk:
@@ -145,8 +145,10 @@ class ValueWalk:
             TopologicalSorter(inputs).prepare()
         except CycleError as error:
             name = name_of(self.met[error.args[1][0]])
-            said = f"This graph runs in a circle: from {name} one comes back to {name}."
-            advice = "A node leads to what was there before it, so look at its next_functions."
+            said = f"This graph runs in a circle: from {name} you come back to {name}."
+            advice = (
+                "But a node only leads to what was there before it, so look at its next_functions."
+            )
             raise short(ValueError(f"{said} {advice}")) from None
 
 
@@ -189,7 +191,9 @@ def inputs_of(node: Any) -> list[tuple[Any, int]]:
     return list(entries)
 
 
-PAIRS = "It has to hold a pair for each input: (its node, 0), or (None, 0) where none is wanted."
+PAIRS = (
+    "It has to hold a pair for each input: (its node, 0), or (None, 0) if no gradient is wanted."
+)
 
 
 def is_pair(entry: object) -> bool:

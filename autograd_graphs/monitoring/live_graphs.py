@@ -104,7 +104,7 @@ class Graphs:
                 name = self._of_key(name, thing)
                 self.notes.add("kept", filling_line(frame, name), name=code(name))
         if "kept" not in self.notes.kinds and self._are_kept(losses):
-            self.notes.add("kept", None, name="Something that I cannot see")
+            self.notes.add("kept", None, name="Something I can't see")
         return kept + losses
 
     def _of_key(self, name: str, thing: Any) -> str:

@@ -30,7 +30,7 @@ def card_of(notes: Notes) -> Card:
 def title(notes: Notes) -> str:
     """Say how many rounds there were and how many things to look at."""
     if not notes.backwards:
-        return "No backward() ran, so there is nothing to tell."
+        return "No backward() ran, so there's nothing to tell."
     things = "I found no mistake."
     if notes.error:
         things = "I found no mistake before it ended."
@@ -49,7 +49,7 @@ def endings(notes: Notes) -> list[str]:
         lines.append(f"The loop ended with {notes.error}. This is what I saw until then.")
     if notes.fault:
         lines.append(
-            f"I stopped taking notes ({notes.fault}). That is my own fault, and your loop went "
+            f"I stopped taking notes ({notes.fault}). That's my own fault, and your loop went "
             "on without me. Please report it."
         )
     return lines
@@ -81,7 +81,7 @@ def moved(account: Account, paths: dict[int, str]) -> str:
     where = f" in {last.line}" if last.line else ""
     said += f" step(){where} found gradients for {last.with_gradient} of {whole} and "
     if last.with_gradient and not last.by_step:
-        said += "raised no version counter, so I cannot tell what it wrote to."
+        said += "raised no version counter, so I can't tell what it wrote to."
         return said + " Fused optimizers raise none."
     said += f"wrote to {len(last.by_step)}"
     still = set(map(id, account.parameters)) - last.by_step

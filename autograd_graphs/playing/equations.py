@@ -182,7 +182,7 @@ class Equations:
         arrived = nth(step.grad_outputs, 0)
         name = self.grad_name(step)
         if arrived is None:
-            return (Cell("words", f"nothing arrives: {name} stays as it is"),)
+            return (Cell("words", f"nothing arrives: {name} doesn't change"),)
         words, equals = "before", Cell("sign", "=")
         if before is None:
             words = "nothing yet"

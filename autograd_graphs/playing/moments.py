@@ -64,9 +64,9 @@ class Moments:
     def beginning(self, roots: list[str]) -> str:
         """Say with which gradient backward starts, and why."""
         if all(self.trace.given) and len(roots) == 1:
-            return "backward() starts with the gradient that you gave it."
+            return "backward() starts with the gradient you gave it."
         if all(self.trace.given):
-            return "backward() starts with the gradients that you gave it."
+            return "backward() starts with the gradients you gave it."
         if any(self.trace.given):
             return "backward() starts with what you gave it, and with 1 at the other roots."
         if len(roots) != 1:
@@ -84,7 +84,7 @@ class Moments:
         """Say how large a graph is that nobody went back through."""
         operations, leaves = self.graph.size
         size = f"{counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}"
-        said = f"{size}. Click a card to read what is in it."
+        said = f"{size}. Click a card to read what's in it."
         return Moment(title or "The graph", "", said, bytes_held=self.bytes_held[0])
 
     def step(self, number: int) -> Moment:

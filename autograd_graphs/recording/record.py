@@ -89,16 +89,16 @@ def plainly(said: str, log: Log) -> str:
     names = ", ".join(root.tensor.name or "this tensor" for root in roots)
     if "backward through the graph a second time" in said and freed:
         return (
-            f"A part of the graph of {names} was walked before: {freed} freed. "
+            f"backward() has already been through a part of the graph of {names}: {freed} freed. "
             "Run the forward pass again and give its new result, or pass retain_graph=True to "
             "the earlier call."
         )
     if "grad can be implicitly created only for scalar outputs" in said and log.task is None:
         shapes = ", ".join(str(root.tensor.shape) for root in roots)
         return (
-            f"The loss has shape {shapes}, and backward() starts by itself only from a single "
+            f"The loss has shape {shapes}, but by itself backward() only starts from a single "
             "number. "
-            "Pass gradient=v with v of that shape beside it, or give loss.sum()."
+            "Pass gradient=v as well, with v of that shape, or give loss.sum()."
         )
     if "does not require grad and does not have a grad_fn" in said and (
         why := [root.reason for root in roots if root.node is None]

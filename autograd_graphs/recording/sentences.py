@@ -17,22 +17,18 @@ Locals = Sequence[LocalDerivative | None]
 
 _LONGEST_NAME = 40
 _COPIES = " What was broadcast gets the sum over its copies."
-_ZERO = "Whatever arrives, this node hands on 0: torch treats the result as a constant here."
-_STEPS = "Between its jumps the result is constant, so torch hands on 0."
+_ZERO = "Whatever arrives, this node hands on 0: PyTorch treats the result as a constant here."
+_STEPS = "Between its jumps the result is constant, so PyTorch hands on 0."
 _CUSTOM = "A Function written in Python: its own backward decides what it hands on."
-_REFUTED = (
-    "{name} hands on something else than its rule gives: a hook on this node may have changed it."
-)
+_REFUTED = "{name} hands on something different from what its rule gives: a hook on this node may have changed it."
 _RESHAPED = "A change of shape hands on the same numbers, each back in its place."
-_MOVED = (
-    "Where elements only moved, each gradient goes back to the place that its element came from."
-)
+_MOVED = "Where elements only moved, each gradient goes back to the place its element came from."
 _UNCHANGED = "{name} hands on what arrives, unchanged."
 _SLOPE = "{name} hands on what arrives, times its slope at its input."
 _READ = "What was read gets the gradient; everything else gets 0."
 _READ_OFTEN = "What was read gets the gradient, added up where it was read more than once."
 _WRITTEN = "What was overwritten gets 0; what was written in gets the gradient of its places."
-_PIECES = "The gradients of the pieces are joined; a piece that nobody used counts as 0."
+_PIECES = "The gradients of the pieces are joined; a piece that wasn't used counts as 0."
 _LIMITS = "Inside the limits the input gets the gradient; beyond them it gets 0."
 _TO_LIMITS = "Inside the limits the input gets the gradient; beyond one, that limit gets it."
 _OVERWRITTEN = "What was overwritten gets 0; the rest gets the gradient, unchanged."
@@ -91,8 +87,8 @@ SENTENCES: dict[str, str] = {
         "The loss hands on what arrives, times its slope at each element.",
     ),
     "Threshold": "Where the value passed, the gradient passes; where it was replaced, 0 is handed on.",
-    "ScatterAdd": "What was added to gets the gradient; what was added gets that of its places.",
-    "Neg": "A minus sign hands on what arrives, with the sign turned.",
+    "ScatterAdd": "What was added to gets the gradient; what was added gets the gradient of its places.",
+    "Neg": "A minus sign hands on what arrives, with the sign flipped.",
     "Exp": "An exponential hands on what arrives, times its own result.",
     "Log": "A logarithm hands on what arrives, divided by its input.",
     "Sqrt": "A square root hands on what arrives, divided by twice its own result.",
@@ -123,18 +119,18 @@ SENTENCES: dict[str, str] = {
     "MseLoss": "A squared error hands on what arrives, times twice the difference, over n for a mean.",
     "Embedding": "Only rows that were looked up get a gradient, made of what arrives at their places.",
     "ConstantPadNd": "The padding is dropped; what was inside gets the gradient.",
-    "ScaledDotProductFlashAttentionForCpu": "Values get the gradient by the weights of attention; "
+    "ScaledDotProductFlashAttentionForCpu": "Values get the gradient weighted by the attention; "
     "queries and keys get it through the scores.",
     "UpsampleNearest2D": "What was copied gets the sum of the gradients of its copies.",
     "Hardtanh": _LIMITS,
     "LinalgVectorNorm": "A norm hands each element the gradient, times the norm's slope; "
-    "where it has none, torch chooses.",
+    "where it has none, PyTorch chooses.",
 }
 _OF_TORCH: dict[str, str] = {
     "BackwardHookFunctionBackward": "The backward hooks of a module run at this node. Apart from that it hands on "
     "what arrives, unchanged.",
     "CheckpointFunctionBackward": "A checkpoint runs its part of the forward again, goes backward through it, and "
-    "hands on what that gives.",
+    "hands on what comes out.",
 }
 
 
@@ -186,7 +182,7 @@ def fallback(name: str, derivatives: Locals = (None,), step: Step | None = None)
 def of_leaf(node: Node, step: Step) -> str:
     """Say where a leaf keeps what arrives, and whether something was there."""
     if not defined(step.grad_outputs):
-        return "Nothing arrives here, so .grad stays as it is."
+        return "Nothing arrives here, so .grad doesn't change."
     name = node.name.partition(", ")[0]
     words = f"{name} is a leaf: the gradient stays here, in {name}.grad."
     if not name:
@@ -237,9 +233,9 @@ def of_sum(derivatives: Locals, step: Step) -> str:
 def difference(step: Step, whole: int, taken: int) -> str:
     """Say what a difference hands on, whose inputs have these positions."""
     local = nth(step.locals, taken)
-    turned = "with the sign turned" if is_scaled_by(local, -1) else f"times -{alpha(local)}"
+    turned = "with the sign flipped" if is_scaled_by(local, -1) else f"times -{alpha(local)}"
     if not has(step, taken):
-        words = "A difference hands the gradient to the term that it starts from."
+        words = "A difference hands the gradient to the term it starts from."
     elif not has(step, whole):
         words = f"What a difference takes away gets the gradient, {turned}."
     else:

@@ -75,7 +75,7 @@ def demand_one(values: Sequence[Any]) -> Any:
     """Return the one value that is given."""
     demand_values(values)
     if len(values) > 1:
-        said = f"The backward of your own engine starts at one value, and {len(values)} were given."
+        said = f"The backward of your own engine starts at one value, but you gave {len(values)}."
         raise short(TypeError(f"{said} Pass one of them, or their sum."))
     if not callable(own(values[0], "backward")):
         said = f"{type(values[0]).__name__} has no backward() yet, so there are no steps."

@@ -48,7 +48,7 @@ def notebook_in(file):
         with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
             text = opened.read(LARGEST + 1)
     except OSError as error:
-        return b"", f"The file could not be opened ({error.strerror})."
+        return b"", f"The file couldn't be opened ({error.strerror})."
     if len(text) > LARGEST:
         why = f"The file is larger than {LARGEST:,} bytes: outputs cleared, it will be smaller."
         return b"", why

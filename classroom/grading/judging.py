@@ -15,12 +15,12 @@ from helpers.exercises.verdict import Verdict, judge, judge_reading
 LONGEST, WIDTH = 900, 88  # characters of a reason; of a line of it on a page
 ENDED = {
     "late": "the time for the whole notebook was up",
-    "full": "the notebook held more memory than it may",
-    "loud": "the notebook showed more than is read",
-    "died": "Python ended, as by os._exit, a crash or too much memory",
+    "full": "the notebook used more memory than it's allowed",
+    "loud": "the notebook printed more than is read",
+    "died": "Python ended, for example by os._exit, a crash or too much memory",
 }
-STUB = "No answer: what stands here is the stub that was given out."
-MISSING = "No answer: after these cells nothing is called `answer`."
+STUB = "No answer: this is still the stub that was handed out."
+MISSING = "No answer: nothing is called `answer` after these cells."
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def mark(exercise, record, before=""):
         return Mark(False, _short(f"No answer: {before or 'nothing could be taken'}."))
     verdict = guarded(_verdict, exercise, record)
     if isinstance(verdict, Failed):
-        return Mark(False, "Not readable: what came is no answer.")
+        return Mark(False, "Not readable: what came isn't an answer.")
     if verdict is None:
         without = STUB if record.get("kind") == "stub" else MISSING
         return Mark(False, _short(f"No answer: {before}." if before else without))
@@ -46,12 +46,12 @@ def mark(exercise, record, before=""):
 
 def ended(how, at, here):
     """Say why nothing was taken of an exercise: how the notebook ended, `here` or before it."""
-    return ENDED[how] if here else f"it was not run, because at {at} {ENDED[how]}"
+    return ENDED[how] if here else f"it wasn't run, because at {at} {ENDED[how]}"
 
 
 def _begun(text):
     """Return a text as it stands alone: `check` puts a word before it."""
-    return text[:1].upper() + text[1:] if text.startswith(("not yet", "that is not")) else text
+    return text[:1].upper() + text[1:] if text.startswith(("not yet", "that's not")) else text
 
 
 def _verdict(exercise, record):
@@ -62,7 +62,7 @@ def _verdict(exercise, record):
     if kind == "reading" and exercise.reader.cases:
         return _of_function(exercise, decoded(record["value"]))
     if kind == "unread":
-        text = f"Not readable: {record['text']}. Wanted is {exercise.reader.wants}."
+        text = f"Not readable: {record['text']}. This exercise wants {exercise.reader.wants}."
         return Verdict("unknown", text, more="unread")
     return None
 

@@ -126,7 +126,7 @@ def _write_points(nb, asked, heard, how):
 def _trouble(records):
     """Say what kept the cells of an answer from ending well; "" where nothing did."""
     if any(record.get("late") for record in records):
-        return "it did not end within the seconds that a cell has"
+        return "it didn't end within the seconds that a cell has"
     for record in records:
         if record.get("raised"):
             return f"a cell of it ended with {str(record['raised']).rstrip(' .:')}"

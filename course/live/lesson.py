@@ -236,7 +236,7 @@ class LiveLesson:
             await self.died(client)
             return False
         except Exception as error:  # of the machinery: the lesson goes on, and the room is told
-            face = complaint(f"This could not be run to its end ({type(error).__name__}).")
+            face = complaint(f"This couldn't be run to its end ({type(error).__name__}).")
             self.tell_result(name, "failed", time.monotonic() - began, face)
             return False
         failed = any(output.output_type == "error" for output in cell.outputs)

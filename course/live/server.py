@@ -36,7 +36,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-NOBODY = "Open the address that stands in the terminal: it works once, in one browser."
+NOBODY = "Open the address in the terminal. It works once, in one browser."
 
 
 class Presentation:
@@ -124,7 +124,7 @@ class Guarded(RequestHandler):
     def write_error(self, status_code: int, **_) -> None:
         words = {403: NOBODY, 404: "There is nothing at this address."}
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(words.get(status_code, "This could not be shown."))
+        self.finish(words.get(status_code, "This couldn't be shown."))
 
     def named(self, name: str) -> str:
         if name not in self.presentation.notebooks:

@@ -17,7 +17,9 @@ from course.publishing.slides import AGAIN, Round, Slide
 from course.publishing.stretches import Stretch, cut_to
 
 TEMPLATES = Path(__file__).parent / "templates" / "deck"
-ALL_SKIPPED = "Every cell of this notebook is skipped or a note. Give one the slide type “Slide”."
+ALL_SKIPPED = (
+    "Every cell of this notebook is either skipped or a note. Give one the slide type “Slide”."
+)
 
 
 def deck(

@@ -64,7 +64,7 @@ def unfit(deck: Path, program: str, places: Mapping[str, str]) -> list[Unfit]:
     tries = (Sections(chromium.page_after_scripts(program, address)).slides for _ in range(3))
     slides = next(filter(None, tries), None)
     if not slides:
-        unseen = f"Whether all of {deck} fits could not be seen"
+        unseen = f"I couldn't see whether all of {deck} fits"
         raise Unpublishable(f"{unseen}: {program} showed no slide of it. Try --no-check.")
     too_full = []
     for number, slide in enumerate(slides, start=1):

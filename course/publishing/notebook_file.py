@@ -80,12 +80,12 @@ def text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
     except FileNotFoundError:
-        where = "Look at the spelling, and at the folder that you are in."
+        where = "Check the spelling, and the folder you're in."
         raise Unpublishable(f"There is no file {path}. {where}") from None
     except UnicodeDecodeError:
         raise Unpublishable(f"{path} is no notebook: it holds no text. {GIVE}") from None
     except (OSError, ValueError) as error:
-        raise Unpublishable(f"{path} cannot be read ({reason(error)}). Look who owns it.") from None
+        raise Unpublishable(f"{path} can't be read ({reason(error)}). Check who owns it.") from None
 
 
 def parsed(path: Path, text: str) -> NotebookNode:

@@ -81,7 +81,7 @@ def solved(cell: NotebookNode) -> str:
     if not called or cell.cell_type != "code":
         return ""
     solves = f"<code>solution({called[1]})</code> prints code that solves it"
-    return f"<p>In the notebook {solves}, <code>hint({called[1]})</code> a hint at each call.</p>"
+    return f"<p>In the notebook {solves}, and each <code>hint({called[1]})</code> gives one more hint.</p>"
 
 
 def titled(renderer: CellRenderer, said: dict[str, str], name: str) -> str:

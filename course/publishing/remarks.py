@@ -56,10 +56,10 @@ def not_in_file(cell: NotebookNode, folder: Path, trust: bool) -> Iterator[str]:
     for address in not_held(MarkdownIt("commonmark").render(source), folder):
         named = plain(unquote(address))[:80]
         if not is_elsewhere(address):
-            yield f"the picture {named} wasn't found beside it, so its description is shown instead."
+            yield f"the picture {named} wasn't found next to it, so its description is shown instead."
         elif not trust:  # else `missing` says so
             why = "is on another machine, so its description is shown instead"
-            yield f"the picture {named} {why}. Save it beside the notebook."
+            yield f"the picture {named} {why}. Save it next to the notebook."
 
 
 def trusted(cell: NotebookNode) -> str:

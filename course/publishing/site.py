@@ -78,7 +78,7 @@ def build(notebooks: Path, out: Path) -> int:
     if not paths:
         raise Unpublishable(f"There is no lesson in {notebooks}, no notebook like 01_topic.ipynb.")
     if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file()):
-        raise Unpublishable(f"{out} holds something else than pages. Name another folder.")
+        raise Unpublishable(f"{out} holds something other than pages. Name a different folder.")
     with tempfile.TemporaryDirectory() as scratch:
         source, made = Path(scratch, "source"), Path(scratch, "pages")
         lay_out(paths, notebooks.resolve().parent, source)
@@ -233,7 +233,7 @@ def run_sphinx(source: Path, made: Path, doctrees: Path) -> None:
         failed = str(error)
     if failed:
         why = strip_escape_sequences(said.getvalue()).strip() or failed
-        raise Unpublishable(f"Sphinx did not build the pages: {why}".replace(f"{source}/", ""))
+        raise Unpublishable(f"Sphinx didn't build the pages: {why}".replace(f"{source}/", ""))
 
 
 def with_scripts(app: object, name: str, template: str, context: dict, doctree: object) -> None:

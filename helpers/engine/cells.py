@@ -6,8 +6,19 @@ from collections.abc import Container, Mapping
 from functools import cached_property
 from types import CodeType, FrameType
 
+from autograd_graphs.looking.users_line import UsersLine
 from helpers.engine.programs import on_engine
-from helpers.engine.putting_together import STAGES, defined, engine, given, names_of, text, yours
+from helpers.engine.putting_together import (
+    STAGES,
+    YOURS,
+    defined,
+    engine,
+    given,
+    names_of,
+    place_of,
+    text,
+    yours,
+)
 
 DEFINING = ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom
 
@@ -40,7 +51,13 @@ class Cell:
     @property
     def kept(self) -> str:
         """What is kept of the cell: its definitions, below what the stage gives."""
-        return f"{given(self.stage)}\n\n# yours\n{definitions(self.source, self.wanted)}"
+        return f"{given(self.stage)}\n\n{YOURS}{definitions(self.source, self.wanted)}"
+
+    def has(self, line: UsersLine) -> bool:
+        """Tell whether a line of the engine stands in this cell; the others are given, or earlier."""
+        given, mark, _ = self.kept.partition(YOURS)
+        first = (given + mark).count("\n") + 1
+        return line.filename == place_of(self.stage) and line.number >= first
 
     @property
     def missing(self) -> list[str]:

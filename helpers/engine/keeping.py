@@ -129,7 +129,9 @@ def keep(cell: Cell) -> str:
         with alone(path()):
             return _keep(cell)
     except OSError as error:
-        return f"Not kept: {FILE} could not be written ({error.strerror}). The lesson works without it."
+        return (
+            f"Not kept: {FILE} couldn't be written ({error.strerror}). The lesson works without it."
+        )
 
 
 def _keep(cell: Cell) -> str:

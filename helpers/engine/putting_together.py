@@ -45,9 +45,14 @@ def engine(texts: Mapping[str, str]) -> dict[str, object]:
 
 def run_in(names: dict[str, object], stage: str, source: str) -> None:
     """Run the code of a stage; errors and `inspect` find its lines."""
-    place = f"<my_engine {stage}>"
+    place = place_of(stage)
     linecache.cache[place] = len(source), None, source.splitlines(True), place
     exec(compile(source, place, "exec"), names)
+
+
+def place_of(stage: str) -> str:
+    """Return what stands for a file's name in the traceback of a stage."""
+    return f"<my_engine {stage}>"
 
 
 def defined(source: str) -> list[str]:

@@ -26,7 +26,7 @@ def made(make: Callable[..., Card], *args: object) -> Card:
     card = guarded(make, *args)
     if not isinstance(card, Failed):
         return card
-    text = f"check stopped: {card}. That is the exercise's fault, not yours. Please report it."
+    text = f"check stopped: {card}. That's the exercise's fault, not yours. Please report it."
     return Card("wrong", "Stopped", "", text, fold(text))
 
 
@@ -54,7 +54,7 @@ def no_such(exercise: object, caller: str) -> Card:
 
 def earlier(name: str) -> Card:
     """Answer a call about a question or an exercise of an earlier edition: nothing is to be done."""
-    told = "is from an earlier edition, and is no longer asked."
+    told = "is from an earlier edition and isn't asked any more."
     if any(name in records for records in kept().values()):
         told = "is from an earlier edition. Your answer is kept."
     text = fold(f"{name} {told}")
@@ -64,11 +64,6 @@ def earlier(name: str) -> Card:
 def unclear(text: str, word: str = "Not checked") -> Card:
     """Answer a call that cannot be followed."""
     return Card("partly", word, "", text, fold(text), is_news=True)
-
-
-def sentence(text: str) -> str:
-    """Return a text with a capital at its beginning, which follows on an id no more."""
-    return text[:1].upper() + text[1:]
 
 
 def as_number(value: object) -> int | float | None:

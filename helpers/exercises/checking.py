@@ -6,7 +6,7 @@ from types import FrameType
 
 from autograd_graphs.answer_card import Card, say, show, strip_marks
 from autograd_graphs.plain_values import describe
-from autograd_graphs.text import fold
+from autograd_graphs.text import fold, sentence
 from helpers.engine.cells import Cell, running
 from helpers.engine.keeping import earlier, keep
 from helpers.exercises.asking import (
@@ -17,7 +17,6 @@ from helpers.exercises.asking import (
     made,
     no_such,
     note,
-    sentence,
     unclear,
     worked,
 )
@@ -60,13 +59,15 @@ def check(
 
 def _checked(exercise: object, answer: object, more: tuple, reveal: bool, frame: FrameType) -> Card:
     if more:
-        return unclear("check takes one answer after the id: put several values in one list.")
+        return unclear(
+            "check takes one answer after the id. If you have several values, put them in one list."
+        )
     task = asked(exercise)
     if task is None:
         return no_such(exercise, "check")
     if answer is MISSING:
         call = f'check("{task.id}", answer)'
-        return unclear(f"{task.id}: no answer was given. Pass it after the id: {call}.")
+        return unclear(f"{task.id}: there's no answer to check. Put it after the id: {call}.")
     if task.stage:
         source = answer if isinstance(answer, str) else running(frame)
         answer = Cell(task.stage, source, earlier(task.stage)[0])
@@ -130,13 +131,15 @@ def _after_tries(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str
     tried.add(verdict.seen)
     left = ASKED_FOR - len(tried)
     if left > 0 and reveal:
-        return [f"I tell the answer after {ASKED_FOR} different wrong ones. You have {left} to go."]
+        return [
+            f"I'll show the answer after {ASKED_FOR} different wrong ones. You have {left} to go."
+        ]
     if left > 0:
         return [f'hint("{exercise.id}") helps.']
     if reveal:
         return [f"The answer is: {', '.join(sorted(exercise.reader.read(exercise.truth())))}."]
     about = [f"  - {letter}: {text}" for letter, text in exercise.letters.about]
-    return [*about, f'check("{exercise.id}", answer, reveal=True) tells the answer.']
+    return [*about, f'check("{exercise.id}", answer, reveal=True) shows which.']
 
 
 def hint(exercise: object = MISSING, number: object = MISSING, *more: object) -> None:
@@ -178,7 +181,7 @@ def _hint_again(exercise: Exercise, wanted: object) -> Card:
         return _hint(exercise, int(asked))
     numbers = " or ".join(map(str, range(1, count + 1)))
     return unclear(
-        f"hint was asked for {describe(wanted)}, and {name} has {count} hints. "
+        f"{name} has {count} hints, but you asked for {describe(wanted)}. "
         f'Ask for {numbers}, such as hint("{name}", 1), or for the next one: hint("{name}").',
         "No hint",
     )

@@ -33,13 +33,17 @@ class expect_error:
 
     def __exit__(self, kind: type | None, error: BaseException | None, *_: object) -> bool:
         if kind is None or error is None:
-            raise self._failed("Nothing raised", "Nothing was raised: the block ran to its end. ")
+            raise self._failed("No error", "There was no error: the block ran to its end. ")
         if kind is not self.kind:
             if not issubclass(kind, Exception):
                 return False
-            raise self._failed("Another error", f"It raised {in_one_line(error)}\n") from error
+            raise self._failed(
+                "A different error", f"It failed with {in_one_line(error)}\n"
+            ) from error
         if self.fragment not in str(error):
-            raise self._failed("Other words", f"The message was: {in_one_line(error)}\n") from error
+            raise self._failed(
+                "Different words", f"The message was: {in_one_line(error)}\n"
+            ) from error
         word, _, said = in_one_line(error).partition(": ")
         show(Card("right", f"{word}, as expected", "", said, fold(in_one_line(error))))
         return True
@@ -47,11 +51,11 @@ class expect_error:
     def _failed(self, word: str, what_came: str) -> AssertionError:
         """Make the error that says what came instead; in a notebook a card above it says it."""
         wanted = f'{self.kind.__name__} with "{visible(self.fragment)}" in its message'
-        text = f"This block should raise {wanted}. {what_came}{_ADVICE}"
+        text = f"This block should fail with {wanted}. {what_came}{_ADVICE}"
         if shell_here() is None:
             return AssertionError(text)
         show(Card("wrong", word, "", text, fold(text)))
         return short(AssertionError(f"{word}: see the card above."))
 
 
-_ADVICE = "So the text around this cell is not true here. Run the block without expect_error and read what it does."
+_ADVICE = "So the text around this cell isn't true here. Run the block without expect_error to see what it does."

@@ -28,12 +28,12 @@ from helpers.exercises.programs import names_of
 from helpers.exercises.reading import Reader, same
 
 _SHOWS = (
-    "That is where it shows. The cause is an earlier line: which one leads to what you see there?"
+    "That's where it shows, but the cause is further up. Which line leads to what you see there?"
 )
 _UNREACHED = (
     "The program stops with an error before it gets to that line. Which earlier one makes it fail?"
 )
-_NONE = "The program has no such line. Each line's number comes after it."
+_NONE = "The program has no such line. The number of each line stands at its end."
 _BEFORE = re.compile(r"^(?:\s|[#(.]|it is|the|lines?|number|no|nr|l(?=[\s.\d]))+", re.IGNORECASE)
 _AT_ITS_END = re.compile(r"#\s*\d+\s*$")
 
@@ -46,7 +46,7 @@ def line_of(program: list[str]) -> Reader:
         value = reading.single(reading.opened(answer))
         line = reading.read_number(_meant(value, lines) if isinstance(value, str) else value)
         if line is not None and line % 1:
-            raise NotRead("a line has a whole number")
+            raise NotRead("the number of a line is a whole number")
         return (line,)
 
     return Reader("the number of a line, such as 3", read)
@@ -56,7 +56,7 @@ def _meant(text: str, lines: list[str]) -> object:
     """Return the number of the line that a text quotes or names, or else what it says of it."""
     quoted = _without_spaces(text)
     if lines.count(quoted) > 1:
-        raise NotRead("more than one line says that: give its number")
+        raise NotRead("more than one line says that, so give the number of yours")
     if quoted in lines:
         return lines.index(quoted) + 1
     said = _BEFORE.sub("", text)

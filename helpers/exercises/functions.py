@@ -59,7 +59,7 @@ def function(
 
     def read(answer: object) -> tuple:
         if isinstance(answer, type) or not callable(answer):
-            raise NotRead("it is not a function")
+            raise NotRead("it isn't a function")
         if around is not None:
             answer = around(answer)
         return tuple(outcome(answer, case, observe) for case in cases)
@@ -126,7 +126,8 @@ def _called(answer: Callable, inputs: tuple, run: Run) -> object:
     try:
         return answer(*inputs)
     except BaseException as error:
-        run.line = line_that_raised(error)
+        is_of = answer.has if isinstance(answer, Cell) else None
+        run.line = line_that_raised(error, is_of) or line_that_raised(error)
         raise
 
 

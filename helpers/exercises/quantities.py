@@ -132,7 +132,7 @@ class Quantities:
         place = self.places[at]
         for name, values in self.values({**place.known, **place.loose}).items():
             if _is_among(given, values):
-                sentence = f"Your {place.name} is {show(given)}: that is {name}."
+                sentence = f"Your {place.name} is {show(given)}: that's {name}."
                 return f"{sentence} {self._wanted(place)}"
         return ""
 

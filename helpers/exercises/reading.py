@@ -105,7 +105,7 @@ def _is_no(value: object) -> bool:
 def letters(allowed: str) -> Reader:
     """Read which `allowed` letters are meant, in any style: "bd", "b, d", {"b", "d"}, "none"."""
     every = ", ".join(allowed)
-    wants = f'the letters of those that are meant, such as ["{allowed[0]}", "{allowed[1]}"]'
+    wants = f'the letters you choose, such as ["{allowed[0]}", "{allowed[1]}"]'
 
     def read(answer: object) -> frozenset:
         spoken = items(_spaced(opened(chosen(answer))), read_word)
@@ -115,9 +115,9 @@ def letters(allowed: str) -> Reader:
         if word in _NONE:
             return ""
         if not set(word) <= set(allowed):
-            raise NotRead(f'"{visible(word, 30)}" is none of the letters {every}')
+            raise NotRead(f'"{visible(word, 30)}" isn\'t one of the letters {every}')
         if len(word) > len(set(word)):
-            raise NotRead(f'"{visible(word, 30)}" has a letter twice')
+            raise NotRead(f'"{visible(word, 30)}" names a letter twice')
         return word
 
     return Reader(wants, read)
@@ -152,9 +152,11 @@ def listed(answer: object) -> object:
         return answer
     made = guarded(lambda: list(islice(answer, MOST + 1)))
     if isinstance(made, Failed):
-        raise NotRead(f"it raised {made}")
+        raise NotRead(f"it failed with {made}")
     if not made:
-        raise NotRead("nothing comes out of it, perhaps because it was read before: give a list")
+        raise NotRead(
+            "nothing comes out of it, perhaps because it has been read already, so give a list"
+        )
     return made
 
 
@@ -205,11 +207,11 @@ def read_number(value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise NotRead("it is not a number")
+        raise NotRead("it isn't a number")
     try:
         return float(value)
     except (ValueError, OverflowError):
-        raise NotRead("it is not a number") from None
+        raise NotRead("it isn't a number") from None
 
 
 def _bare_number(text: str) -> float | None:
@@ -231,7 +233,7 @@ def _bare_number(text: str) -> float | None:
     try:
         return float(counted[1] if counted else said)
     except ValueError:
-        raise NotRead("it is not a number") from None
+        raise NotRead("it isn't a number") from None
 
 
 def read_word(value: object) -> str:
@@ -239,7 +241,7 @@ def read_word(value: object) -> str:
     if value is None or isinstance(value, bool):
         return str(value).casefold()
     if not isinstance(value, str):
-        raise NotRead("it is not a text")
+        raise NotRead("letters and names are text, in quotes")
     return value.strip(" \t\n\"'`.():").casefold()
 
 
@@ -250,7 +252,7 @@ def read_option(value: object, options: tuple[str, ...]) -> str:
     for name in (text, text.removeprefix("option").strip(" ()"), letter and letter[1]):
         if name in options:
             return name
-    raise NotRead("it is not one of the options")
+    raise NotRead("it isn't one of the options")
 
 
 def same(left: object, right: object) -> bool:

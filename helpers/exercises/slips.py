@@ -29,9 +29,9 @@ def of_a_value(answer: object, reading: object, truth: object) -> str:
 
 
 NOTHING = (
-    "Your answer is None. Some calls return None, such as `backward()`, `print()` or"
-    " `list.append()`. And the `.grad` of a new leaf is None until `backward()` reaches it. Did you"
-    " call yours, with its parentheses?"
+    "Your answer is None. Did you keep what a call returned? `backward()`, `print()` and"
+    " `list.append()` all return None. Or did you read the `.grad` of a leaf that `backward()`"
+    " hasn't reached?"
 )
 
 
@@ -51,7 +51,7 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
     wants_a_return = any(_first(run.returned) is not None for run in own_runs)
     if wants_a_return and isinstance(answer, FunctionType) and not returns(answer):
         return (
-            "Your function returns nothing. Give back what it made: write"
+            "Your function doesn't return anything. Hand back what it made, with"
             " `return` in its last line."
         )
     if any(callable(run.returned) for run in own_runs):
@@ -81,24 +81,26 @@ def _of_an_error(answer: object, runs: list[Run]) -> str:
     """Name the slip where a run never came to torch: an unknown name, other arguments."""
     failed = [run for run in runs if isinstance(run.returned, Failed)]
     if isinstance(answer, Cell):
-        failed = [run for run in failed if run.line and run.line.text]  # else our program failed
+        failed = [
+            run for run in failed if run.line and answer.has(run.line)
+        ]  # else it isn't theirs
     errors = [run.returned for run in failed]
     kinds = {"NameError"} if isinstance(answer, Cell) else {"NameError", "UnboundLocalError"}
     unknown = [error.text for error in errors if error.kind in kinds]
     if unknown and isinstance(answer, Cell):
         return (
-            f"Your cell uses a name that does not exist: {unknown[0]}. I try what is defined in this cell,"
+            f"Your cell uses a name that doesn't exist: {unknown[0]}. I try what is defined in this cell,"
             " on top of what `my_engine` brings, so a helper of yours belongs in here, too."
         )
     if unknown:
         return (
-            f"Your function uses a name that does not exist: {unknown[0]}. It knows its arguments, what"
-            " it made before that line, and the names of your notebook."
+            f"Your function uses a name that doesn't exist: {unknown[0]}. It knows its arguments, what"
+            " it has made so far, and the names in your notebook."
         )
     count = runs[0].inputs
     if isinstance(answer, FunctionType) and not _takes(answer, count):
         return (
-            f"I call your function with {counted(count, 'argument')}, and it takes"
+            f"I call your function with {counted(count, 'argument')}, but it takes"
             f" others: {errors[0].text}. Keep the first line of the exercise as it is."
         )
     return ""
@@ -116,9 +118,9 @@ def _called_too_early(answer: object) -> str:
     if isinstance(answer, str):
         return ""
     return (
-        "The exercise wants a function. Your answer is a plain value, or what a function returned."
-        " Define `def answer(...)` and pass its name, without parentheses. I call it with inputs of"
-        " my own."
+        "The exercise wants a function, but your answer is a value, perhaps what your function"
+        " returned. Define `def answer(...)` and pass its name, without parentheses. I'll call it"
+        " with inputs of my own."
     )
 
 
@@ -172,4 +174,4 @@ def _of_length(reading: object, truth: object) -> str:
     if not isinstance(reading, tuple) or not isinstance(truth, tuple) or len(reading) == len(truth):
         return ""
     count = "1 value" if len(reading) == 1 else f"{len(reading)} values"
-    return f"You gave {count}. The question asks for {len(truth)}, in its order."
+    return f"You gave {count}, but the question asks for {len(truth)}, in its order."

@@ -9,8 +9,10 @@ from types import FunctionType
 from autograd_graphs.answer_card import code
 from autograd_graphs.data import counted
 from autograd_graphs.guard import Failed
+from autograd_graphs.looking.users_line import UsersLine
 from autograd_graphs.plain_values import describe, show
 from autograd_graphs.text import visible
+from helpers.engine.cells import Cell
 from helpers.exercises.functions import Run, inputs_of
 from helpers.exercises.reading import Reader, same, single
 from helpers.exercises.watched_inputs import typed
@@ -21,8 +23,14 @@ LONGEST = 320  # characters of one line
 
 
 def of_a_value(answer: object, reading: object, truth: object, reveal: bool) -> list[str]:
-    wanted = show(single(truth)) if reveal else expected(truth, seen=reading)
-    return [row("your answer", describe(answer)), row("expected", wanted)]
+    """Set out a value; what kind is expected only where it is another kind, or the value itself."""
+    given = describe(answer).removeprefix("the number ").removeprefix("the text ")
+    lines = [row("your answer", given)]
+    if reveal:
+        lines.append(row("expected", show(single(truth))))
+    elif kind(reading) != kind(truth):
+        lines.append(row("expected", kind(truth)))
+    return lines
 
 
 def of_a_case(
@@ -34,12 +42,19 @@ def of_a_case(
         text = seen.text if seen.kind == "unreadable" else str(seen)
         lines.append(row("came", text))
         if run.line and run.line.text:
-            lines.append(row("in your line", run.line.text, code))
+            lines.append(row(_whose(answer, run.line), run.line.text, code))
         return [*lines, row("expected", _of_parts(reader, truth, reveal))]
     for label, part, wanted in _differing(reader, seen, truth):
         lines.append(row("came", label + show(part)))
         lines.append(row("expected", label + expected(wanted, reveal, part)))
     return lines
+
+
+def _whose(answer: object, line: UsersLine) -> str:
+    """Return the label of a line that failed: an engine also runs lines that the course gives."""
+    if isinstance(answer, Cell) and not answer.has(line):
+        return "in this line"
+    return "in your line"
 
 
 def _of_parts(reader: Reader, truth: object, reveal: bool) -> str:
@@ -93,7 +108,7 @@ def _arguments(answer: object) -> list[str]:
 
 def expected(value: object, reveal: bool = False, seen: object = _NOTHING) -> str:
     """Return the kind of a plain value; the value itself where it is asked for. Where what came is
-    of this kind as well, say that it is another one.
+    of this kind as well, say that it is a different one.
     """
     if reveal:
         return show(value)
@@ -103,10 +118,10 @@ def expected(value: object, reveal: bool = False, seen: object = _NOTHING) -> st
 
 
 OTHERS = {
-    "a number": "another number",
-    "a word": "another word",
+    "a number": "a different number",
+    "a word": "a different word",
     "True or False": "the other one",
-    "1 number": "another number",
+    "1 number": "a different number",
 }
 
 

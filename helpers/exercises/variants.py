@@ -23,7 +23,7 @@ from helpers.exercises.exercise import Exercise, find
 from helpers.lessons import exercise_text
 
 MOST_SEEDS = 10_000
-_STAYS = "The task is the one in the lesson. From now on `check` tries what you write on other hidden cases."
+_STAYS = "The task is the same as in the lesson. From now on `check` tries what you write on other hidden cases."
 
 
 def again(exercise: object = MISSING, *, seed: object = None, original: object = False) -> None:
@@ -42,14 +42,16 @@ def _again(exercise: object, seed: object, original: object) -> Card:
     name = task.id
     if original is True:
         VARIANTS.pop(name, None)
-        text = f"`check`, `hint` and `solution` are about {name} of the lesson again."
+        text = f"`check`, `hint` and `solution` are about {name} again, as it is in the lesson."
         return Card("right", "The original", name, text, fold(f"{name}: {text}"), is_news=True)
     drawn = _seed(seed)
     if drawn is None:
         wanted = f'A seed is a whole number: again("{name}", seed=3).'
         return unclear(f"again was given {describe(seed)} as a seed. {wanted}", "Not asked")
     if not find(name).varies:
-        return unclear(f"{name} has no variants: it stays as the lesson asks it.", "Not asked")
+        return unclear(
+            f"{name} has no variants, so there's only the one in the lesson.", "Not asked"
+        )
     VARIANTS[name] = find(name).variant(drawn)
     return _card(VARIANTS[name], drawn)
 

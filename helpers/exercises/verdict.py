@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from autograd_graphs.data import counted
 from autograd_graphs.guard import Failed, guarded
 from autograd_graphs.plain_values import NotRead, describe, plain, show
-from autograd_graphs.text import shortened
+from autograd_graphs.text import sentence, shortened
 from helpers.engine.cells import Cell
 from helpers.exercises import mistakes, slips
 from helpers.exercises.exercise import Exercise, Misconception
@@ -86,8 +86,8 @@ def _unfinished(cell: Cell) -> Verdict:
     if cell.dots:
         return Verdict("stub", f"not answered yet. There are still dots in {', '.join(cell.dots)}.")
     text = (
-        f"This cell doesn't define {', '.join(cell.missing)}. I read the cell in which `check` stands and"
-        " keep what it defines, so all of the stage belongs there."
+        f"This cell doesn't define {', '.join(cell.missing)}. I read the whole cell that"
+        " `check` is in and keep what it defines, so everything this stage needs belongs there."
     )
     return Verdict("unknown", text, more="unread")
 
@@ -120,9 +120,9 @@ def _read(reader: Reader, answer: object) -> tuple[object, str]:
     try:
         return reader.read(answer), ""
     except NotRead as error:
-        given = f"I was given {describe(answer)}"
+        given = f"You gave {describe(answer)}"
         if error.args:
-            given += f"; {error}"
+            given += f". {sentence(str(error))}"
         if reader.cases and callable(answer) and not isinstance(answer, type):
             return _UNREAD, f"{given}."
         return _UNREAD, f"{given}. This exercise wants {reader.wants}."
@@ -136,8 +136,8 @@ def _broken(reading: object) -> str:
     if not ours:
         return ""
     return (
-        f"check stopped: {ours[0].error}. The error seems to come from the exercise, which looks at"
-        " what your function did, and not from your code. Please report it."
+        f"check stopped: {ours[0].error}. The error seems to come from the exercise itself,"
+        " not from your code. Please report it."
     )
 
 
@@ -150,7 +150,9 @@ def _wrong(trial: _Trial, trouble: str) -> Verdict:
         if trouble:
             return Verdict("unknown", trouble, more="unread")
         return Verdict(
-            "letters", f"not yet. Read again {trial.exercise.letters.read}.", seen=trial.reading
+            "letters",
+            f"not yet. Go back and read {trial.exercise.letters.read}.",
+            seen=trial.reading,
         )
     message = _named(trial)
     if message:
@@ -162,7 +164,7 @@ def _wrong(trial: _Trial, trouble: str) -> Verdict:
     if trial.is_function:
         text, more = _of_cases(trial)
         return Verdict("unknown", text, printed, more, trial.reading)
-    return Verdict("unknown", _set_out(trial, "that is not it."), seen=trial.reading)
+    return Verdict("unknown", _set_out(trial, "that's not it."), seen=trial.reading)
 
 
 def _named(trial: _Trial) -> str:
@@ -247,7 +249,7 @@ def _of_cases(trial: _Trial) -> tuple[str, str]:
     wrong, count = _wrong_cases(trial), len(trial.reading)
     failed = [case.kind for case in trial.reading if isinstance(case, Failed)]
     raised = len(failed) - failed.count("unreadable")
-    how, more = f"It raised in {raised} of {count}", ""
+    how, more = f"It failed with an error in {raised} of {count}", ""
     if raised <= count / 2:
         how = f"{len(wrong)} went wrong"
         if len(wrong) < count:

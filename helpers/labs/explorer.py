@@ -126,7 +126,7 @@ explorer = Lab(
     "explorer",
     Programs,
     9,
-    "Lab: the graphs of five programs. The frame shows your node, the table says what it keeps.",
+    "Lab: the graphs of five programs. The frame marks your node, and the table says what it keeps.",
     {
         "start": "divide",
         "division": "divide",

@@ -25,7 +25,7 @@ class Weight(World):
         Action("cast", "w = w.to(torch.float64)", "binds w to what .to() returns"),
         Action("scale", "w = w * 0.1", "binds w to the product"),
         Action("flag", "w.requires_grad_()", "asks for gradients from here on"),
-        Action("retain", "w.retain_grad()", "asks w to keep the gradient that passes"),
+        Action("retain", "w.retain_grad()", "asks w to keep the gradient that passes through"),
         Action("backward", "(w * w).sum().backward()", "backward of a sum of squares of w"),
     )
     names = ("w", "w.grad")
@@ -81,7 +81,7 @@ leaves = Lab(
     "leaves",
     Weight,
     6,
-    "Lab: a tensor w and the graph behind it. A blue pill is the leaf that gets a .grad.",
+    "Lab: a tensor w and the graph it comes from. A blue pill is the leaf that gets a .grad.",
     {
         "leaf": "flagged",
         "leaf with grad": "flagged backward",

@@ -15,7 +15,7 @@ from helpers.labs.engine.world import Action, World
 FIRST = "a = x + y"
 PROGRAM = "line of b"
 UNRECORDED = {"b = a > z": "Greater", "b = (a + z).long()": "Long"}
-ANEW = "turns it, and computes a and b again"
+ANEW = "flips it, and computes a and b again"
 
 
 class Flags(World):
@@ -97,7 +97,7 @@ requires_grad = Lab(
     "requires_grad",
     Flags,
     7,
-    "Lab: the flags of x, y and z, grad mode, and the operation. What is not recorded is dashed.",
+    "Lab: the flags of x, y and z, grad mode, and the operation. Whatever isn't recorded is dashed.",
     {
         "one flag": "flag_z",
         "all flags": "flag_x flag_y flag_z",

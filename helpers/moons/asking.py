@@ -129,8 +129,8 @@ def _read(
         said, says = said[:, 1] - said[:, 0], "score"  # its sigmoid is the softmax's second number
     if said.shape not in ((count, 1), (count,)):
         raise ValueError(
-            f"The model gave {tuple(said.shape)} for {count} points. One number or two for each "
-            "point can be drawn."
+            f"The model gave {tuple(said.shape)} for {count} points, but one number or two for "
+            "each are needed."
         )
     if says not in ("score", "probability"):
         raise ValueError(SAY_WHAT)

@@ -25,7 +25,7 @@ def told(answers: Answers) -> str:
 def boundary(answers: Answers) -> str:
     """Return a sentence on the line between what is called moon 0 and what is called moon 1."""
     if answers.gaps:
-        return "There is no boundary to draw, because some places have no answer."
+        return "There's no boundary to draw, because some places have no answer."
     if answers.flat:
         return f"The model says {answers.points[0]:.2f} everywhere."
     lines = contour(answers.lattice, answers.levels[2])
@@ -49,15 +49,16 @@ def _wrong(answers: Answers) -> str:
     zero, one = (marks.count(("wrong", moon)) for moon in (0, 1))
     if not zero and not one:
         return ""
-    verb = "is" if zero + one == 1 else "are"
-    return f"{_points(zero)} of moon 0 and {one} of moon 1 {verb} wrong."
+    return f"It gets {_points(zero)} of moon 0 wrong, and {one or 'none'} of moon 1."
 
 
 def _sure(answers: Answers) -> str:
     if answers.silent or answers.flat:
         return ""
+    if not answers.sure:
+        return "The model isn't more than 90% sure of any point."
     return f"The model is more than 90% sure of {_points(answers.sure)}."
 
 
 def _points(count: int) -> str:
-    return "1 point" if count == 1 else f"{count} points"
+    return "1 point" if count == 1 else f"{count or 'no'} points"

@@ -7,8 +7,8 @@ from helpers.progress_file import EXERCISES, PREDICTIONS, count, progress_path
 
 FILE = "for_my_teacher.txt"
 HEAD = """\
-Minutes and first guesses, from the course on PyTorch's graphs. Nobody has sent this file: hand it
-over if you like. Minutes are counted while you answer, and pauses are left out.
+Minutes and first guesses, from the course on PyTorch's graphs. This file hasn't been sent
+anywhere. Hand it over if you like. The minutes are those in which you answered, without the pauses.
 """
 
 
@@ -20,8 +20,8 @@ def written(sections: dict[str, dict[str, dict]]) -> str:
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        return f"{FILE} could not be written ({error.strerror})."
-    return f"Written: {FILE}, beside {path.name}. Read it before you hand it over. It was sent nowhere."
+        return f"{FILE} couldn't be written ({error.strerror})."
+    return f"Written: {FILE}, beside {path.name}. Read it before you hand it over. It hasn't been sent anywhere."
 
 
 def of_lesson(number: str, sections: dict[str, dict[str, dict]]) -> str:

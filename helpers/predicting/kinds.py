@@ -79,8 +79,9 @@ def text_of(guess: object) -> str:
 def reply_to(question: Question, guess: str, is_right: bool, reason: str) -> str:
     """Return what is said of a letter or numbers; the same in the browser: choose.js."""
     if is_right:
-        return f"You said {named(guess)}, and that is right. {question.takeaway}"
-    return f"You said {named(guess)}. It is {named(question.right)}. {reason or question.takeaway}"
+        return f"You said {named(guess)}, and that's right. {question.takeaway}"
+    said = f"You said {named(guess)}, but it's {named(question.right)}."
+    return f"{said} {reason or question.takeaway}"
 
 
 def named(guess: str | tuple[float, ...]) -> str:
@@ -120,18 +121,18 @@ class Draw:
     def reply(self, question: Question, guess: str) -> str:
         missing, extra = differences(question, guess)
         if not missing and not extra:
-            return f"This is the graph that torch made, edge by edge. {question.takeaway}"
+            return f"That's the graph PyTorch made, edge for edge. {question.takeaway}"
         name = names(question)
         words = []
         for start, end in missing:
             words.append(f"{name[start]} → {name[end]} is missing")
         for start, end in extra:
-            words.append(f"{name[start]} → {name[end]} does not belong")
+            words.append(f"{name[start]} → {name[end]} doesn't belong there")
         return f"You drew {len(guess.split())} edges. {', '.join(words)}. {question.takeaway}"
 
     def wanted(self, question: Question) -> str:
         cards = ", ".join(f"{letter} {name}" for letter, name in names(question).items())
-        return f"pairs of cards, from and to: {cards}"
+        return f"pairs of cards, from and to, with {cards}"
 
     def example(self, question: Question) -> str:
         return '"BA"'
@@ -173,8 +174,8 @@ class FindLine:
         line, tells = int(LINE.fullmatch(guess)[1]), question.told["tells"]
         cause = int(question.right)
         if line == cause:
-            return f"You said line {line}, and that is right. {tells[line - 1]} {question.takeaway}"
-        said = f"You said line {line}. It is line {cause}. Line {line}: {tells[line - 1]}"
+            return f"You said line {line}, and that's right. {tells[line - 1]} {question.takeaway}"
+        said = f"You said line {line}, but it's line {cause}. Line {line}: {tells[line - 1]}"
         return f"{said} Line {cause}: {tells[cause - 1]} {question.takeaway}"
 
     def wanted(self, question: Question) -> str:
@@ -198,14 +199,15 @@ class Order:
 
     def reply(self, question: Question, guess: str) -> str:
         outcome = outcome_of(question, guess)
-        said = f"Your order: {outcome['says']} {'; '.join(outcome['facts'])}."
+        facts = "; ".join(outcome["facts"]).removesuffix(".")
+        said = f"Your order: {outcome['says']} {facts}."
         if outcome["isGood"]:
             said = f"{said} {question.takeaway}"
         return said
 
     def wanted(self, question: Question) -> str:
         lines = "; ".join(f"{letter}: {line}" for letter, line in question.shown["lines"].items())
-        return f"the letters of lines in order ({lines})"
+        return f"the letters of the lines you'd use, in order ({lines})"
 
     def example(self, question: Question) -> str:
         return f'"{"".join(question.shown["lines"])}"'
@@ -230,10 +232,10 @@ class Explain:
 
     def reply(self, question: Question, guess: str) -> str:
         points = "; ".join(question.told["points"])
-        return f"A good answer: {question.told['good']} Does yours say it? {points}"
+        return f"A good answer: {question.told['good']} Did you say this? {points}"
 
     def wanted(self, question: Question) -> str:
-        return f"a sentence or two, at least {FEW} letters"
+        return f"a sentence or two, of at least {FEW} letters"
 
     def example(self, question: Question) -> str:
         return '"Because …"'

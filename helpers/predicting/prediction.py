@@ -94,7 +94,7 @@ class Prediction(anywidget.AnyWidget):
         graph = ran.graph_of(self.asked, self._cell)
         if graph is None or same_graph(graph, self.asked.shown, self.asked.told):
             return ""
-        return "The cell below draws another graph now. This answer is about the first one."
+        return "The cell below draws a different graph now. This answer is about the one in the lesson."
 
     def _keep(self, _: object) -> None:
         """Keep the first guess; what cannot be meant as one is taken back."""
@@ -171,7 +171,9 @@ def find_line(name: str, program: str = "", line: object = None) -> Prediction |
     """
     asked, lines = question(name), text_of(program).strip().split("\n")
     if lines != [""] and asked and lines != asked.shown.get("lines", lines):
-        print(f"{name}: you changed this program. The question is about the one in the lesson.")
+        print(
+            f"{name}: you've changed this program, but the question is about the one in the lesson."
+        )
     return ask("find_line", name, line)
 
 
@@ -196,17 +198,17 @@ def ask(call: str, name: object, guess: object) -> Prediction | None:
     """Ask a question for one of the five calls; say so where it cannot be asked like that."""
     asked = question(name)
     if asked is None:
-        no_question(name, f"There is no question {describe(name)}. {nearest(name)}")
+        no_question(name, f"There's no question {called(name)}. {nearest(name)}")
         return None
     if call_of(asked) != call:
-        unclear(f'{asked.id} needs another call: {call_of(asked)}("{asked.id}")')
+        unclear(f'{asked.id} is asked by a different call: {call_of(asked)}("{asked.id}")')
         return None
     kind = kind_of(asked)
     read_guess = ""
     if guess is not None:
         read_guess = kind.read(asked, guess)
         if not read_guess:
-            given = f"I was given {describe(guess)}, and it asks for {kind.wanted(asked)}"
+            given = f"you gave {describe(guess)}, but it asks for {kind.wanted(asked)}"
             unclear(f"{asked.id}: {given}: {typed(asked)}")
     return Prediction(asked, ran.running_cell(), read_guess)
 
@@ -229,6 +231,11 @@ def drafted(given: object) -> dict[str, Any]:
     return {"given": given["given"][:LONGEST_DRAFT], "sure": given.get("sure") is True}
 
 
+def called(name: object) -> str:
+    """Return what was given as an id, as it is spoken of."""
+    return describe(name).removeprefix("the text ")
+
+
 def no_question(name: object, text: str) -> None:
     """Show that a question went, or else this text."""
     if isinstance(name, str) and is_gone(name):
@@ -249,11 +256,11 @@ def nearest(name: object) -> str:
         lesson = "00"
     there = [known for known in every() if known.startswith(lesson)] or list(every())
     if not there:
-        return "No lesson has one yet."
+        return "No lesson asks one yet."
     said = f"There are {', '.join(there[:12])}."
     if not there[0].startswith(lesson or "-"):
         return said
-    return f"{said} Is this a copy of an earlier edition? `make reset N={lesson}` brings today's."
+    return f"{said} Is your copy from an earlier edition? `make reset N={lesson}` gets you today's."
 
 
 def asked_of(asked: Question) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from helpers.lessons import listings, question_text
 from helpers.predicting.again import Recall
 from helpers.predicting.due import Due, due, sitting, waiting
 from helpers.predicting.kinds import kind_of, lines_of
-from helpers.predicting.prediction import no_question, unclear
+from helpers.predicting.prediction import called, no_question, unclear
 from helpers.predicting.questions import Question, question
 from helpers.progress_file import EXERCISES, kept, trouble
 
@@ -51,12 +51,12 @@ def answer_one(name: object, answer: object) -> None:
     """Take an answer without buttons."""
     asked = question(name)
     if asked is None or not asked.right:
-        text = f"There is no question {describe(name)} to review. review() asks what is due."
+        text = f"There's no question {called(name)} to review. review() asks what's due."
         no_question(name, text)
         return
     kind = kind_of(asked)
     if answer is not None and not kind.read(asked, answer):
-        given = f"I was given {describe(answer)}, and it asks for {kind.wanted(asked)}"
+        given = f"you gave {describe(answer)}, but it asks for {kind.wanted(asked)}"
         unclear(f'{asked.id}: {given}: review("{asked.id}", {kind.example(asked)})')
     else:
         show_recall(asked, kind.read(asked, answer))
@@ -76,8 +76,8 @@ def coming(asked: list[Due]) -> list[str]:
     things, many = counted(len(asked), "thing"), len({item.lesson for item in asked})
     lessons, time = counted(many, "lesson"), minutes(asked)
     return [
-        f"{things} from {lessons}, about {time}. What you get right comes back later and later. "
-        "What you miss comes back tomorrow."
+        f"{things} from {lessons}, about {time}. What you get right "
+        "stays away longer each time. What you get wrong comes back tomorrow."
     ]
 
 
@@ -88,8 +88,8 @@ def long_one(today: list[Due]) -> list[str]:
             REVIEWED.add(item.name)
             time = counted(round(item.minutes), "minute")
             return [
-                f"If you have {time}: exercise {item.name} in lesson {item.lesson}. Answer it "
-                f'here, with check("{item.name}", answer).'
+                f"If you have {time}, try exercise {item.name} of lesson {item.lesson} again. Answer "
+                f'it here, with check("{item.name}", answer).'
             ]
     return []
 
@@ -98,7 +98,7 @@ def later(today: list[Due], asked: list[Due], all_of_it: list[Due]) -> list[str]
     """Say what is due and has no place today, or when the next thing comes back."""
     left = len([item for item in today if not item.is_long]) - len(asked)
     if left:
-        return [f"{counted(left, 'thing')} more can wait: ten minutes a day are enough."]
+        return [f"{counted(left, 'thing')} more can wait. Ten minutes a day is enough."]
     others = [-item.days for item in all_of_it if item.days < 0]
     if today or not others:
         return []
@@ -109,7 +109,7 @@ def odd_dates(today: list[Due]) -> list[str]:
     """Say so where dates lie in the future."""
     if not any(pace.is_to_come(item.record) for item in today):
         return []
-    return ["Some answers have a date to come. Was a clock set back? They count as due."]
+    return ["Some answers have dates in the future. Was your clock set back? I count them as due."]
 
 
 def minutes(items: list[Due]) -> str:
@@ -136,7 +136,9 @@ def text_of(asked: Question, lesson: str) -> str:
     """Return what is asked, from the lesson; where it leans on what stands there, say so."""
     text = PLAYER.sub("", question_text(asked.id)).strip()
     if not text or ELSEWHERE.search(text):
-        text = f"{text}\n\nThis one leans on {lesson}: open it beside this one.".strip()
+        text = (
+            f"{text}\n\nYou need {lesson} for this one, so open it next to this notebook.".strip()
+        )
     return text
 
 

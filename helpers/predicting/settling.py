@@ -1,8 +1,7 @@
 """`mended` and `run_order`: run what `find_line` and `order` asked about, and show what comes."""
 
-from autograd_graphs.plain_values import describe
 from helpers.predicting.kinds import kind_of
-from helpers.predicting.prediction import nearest, no_question
+from helpers.predicting.prediction import called, nearest, no_question
 from helpers.predicting.program_outcomes import cured, in_this_order, outcome
 from helpers.predicting.questions import Question, question
 from helpers.progress_file import PREDICTIONS, kept
@@ -34,7 +33,7 @@ def run_order(name: str) -> None:
         print_order("Your order", asked, mine)
     if not mine or not kind.is_right(asked, mine):
         print("\n" * bool(mine), end="")
-        print_order("One that does it", asked, asked.right)
+        print_order("One that works", asked, asked.right)
 
 
 def print_order(title: str, asked: Question, letters: str) -> None:
@@ -48,6 +47,6 @@ def asked_as(name: str, kind: str) -> Question | None:
     """Return the question of this name and kind; say so where there is none."""
     asked = question(name)
     if asked is None or asked.kind != kind:
-        no_question(name, f"There is no `{kind}` with the id {describe(name)}. {nearest(name)}")
+        no_question(name, f"There's no `{kind}` with the id {called(name)}. {nearest(name)}")
         return None
     return asked

@@ -56,9 +56,9 @@ def test_a_graph_is_drawn_by_keys_and_laid_over_the_real_one(page):
             page.keyboard.press("Enter")
     assert "Leads to Pow (h), twice" in card(page, "Mul").get_attribute("aria-label")
     lock(page, "draw")
-    expect(said(page, "draw")).to_contain_text("This is the graph that torch made")
+    expect(said(page, "draw")).to_contain_text("That's the graph PyTorch made")
     page.reload()
-    expect(said(page, "draw")).to_contain_text("This is the graph that torch made")
+    expect(said(page, "draw")).to_contain_text("That's the graph PyTorch made")
 
 
 def test_what_is_missing_and_too_much_is_told_with_its_reason(chromium, address):
@@ -72,7 +72,7 @@ def test_what_is_missing_and_too_much_is_told_with_its_reason(chromium, address)
         words = said(page, "draw").inner_text()
         assert "You found 1 of 3 edges. Missing: 2. Too many: 1." in words
         assert "Sum reaches x only through Mul" in words
-        assert "turned round" in words
+        assert "points the wrong way" in words
         assert page.evaluate(BEYOND) <= 0
         photograph(page, "activities-narrow", full_page=True)
 
@@ -109,7 +109,7 @@ def test_a_line_is_blamed_by_keys_and_the_others_can_be_asked(page):
     for _ in range(2):
         page.keyboard.press("ArrowDown")
     lock(page, "find_line")
-    expect(said(page, "find_line")).to_contain_text("You said line 3. It is line 4.")
+    expect(said(page, "find_line")).to_contain_text("You said line 3, but it's line 4.")
     notes = box(page, "find_line").locator(".prediction-note").all_inner_texts()
     assert [name in note for name, note in zip(told["notes"], notes, strict=True)] == [True] * 8
     box(page, "find_line").locator(".prediction-line").nth(6).click()

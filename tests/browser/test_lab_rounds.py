@@ -95,7 +95,7 @@ def test_a_round_by_keyboard_then_a_guess_in_a_player(lesson, lab):
     page.wait_for_function(ANSWERED, arg=place)
     said = page.evaluate(SAID, place)
     assert said == kind_of(LETTERS).reply(LETTERS, wrong).replace("`", "")
-    assert said.startswith(f"You said ({wrong}). It is ({LETTERS.right}). ")
+    assert said.startswith(f"You said ({wrong}), but it's ({LETTERS.right}). ")
     record = progress(lab)["05.q1"]
     assert record.pop("day") == today().isoformat()
     assert record.pop("minutes", 1) > 0  # of a slow machine
@@ -126,14 +126,15 @@ def test_whoever_runs_first_is_asked_all_the_same(lesson, lab):
     run(lesson, place)
     run(lesson, place + 1)
     page.wait_for_function(
-        f"(place) => ({SAID})(place).startsWith('The cell has run. Answer all the same')", arg=place
+        f"(place) => ({SAID})(place).startsWith('The cell has already run. Answer anyway')",
+        arg=place,
     )
     asked = row(lesson, place)
     asked.query_selector(f"input[value={LETTERS.right}]").check()
     asked.query_selector("input[type=checkbox]").check()
     asked.query_selector("button").click()
     page.wait_for_function(ANSWERED, arg=place)
-    assert "and that is right." in page.evaluate(SAID, place)
+    assert "and that's right." in page.evaluate(SAID, place)
     assert progress(lab)["05.q1"]["sure"] is True
 
 
@@ -154,7 +155,7 @@ def test_the_quiz_is_asked_once_more_row_by_row_and_answered_at_once(notebook, l
     row(notebook, first).query_selector("input[value=a]").check()
     notebook.page.keyboard.press("Enter")
     notebook.page.wait_for_function(ANSWERED, arg=first)
-    said = "You said (a), and that is right. In lesson 00 you said (b). Lesson 02 shows it."
+    said = "You said (a), and that's right. In lesson 00 you said (b). Lesson 02 shows it."
     assert notebook.page.evaluate(SAID, first) == said
     active = f"(place) => ({rows})(place).findIndex((one) => one.contains(document.activeElement))"
     assert notebook.page.evaluate(active, first) == 1, "the next row that is open is active"

@@ -503,7 +503,7 @@ def test_a_server_that_ends_is_said_and_a_new_one_says_what_to_do(chromium, tmp_
         expect(page.locator(OUT)).to_have_text("stored")
         server = Served(tmp_path / "small.ipynb", server.port)
         try:
-            expect(page.locator(SIGN)).to_contain_text("started anew", timeout=LONG)
+            expect(page.locator(SIGN)).to_contain_text("has been restarted", timeout=LONG)
             page.keyboard.press("ArrowRight")
             entered(page, server.address)
             ready(page)

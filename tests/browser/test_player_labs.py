@@ -16,7 +16,7 @@ from helpers.labs.engine.lab import with_buttons
 pytestmark = pytest.mark.browser
 ENDED = "this map ends here: undo or reset"
 NO_ZERO = "AttributeError: 'NoneType' object has no attribute 'zero_'"
-CHANGED_NOTHING = "∅ ran, and nothing that you see has changed"
+CHANGED_NOTHING = "∅ it ran, but nothing you can see has changed"
 
 
 @pytest.fixture

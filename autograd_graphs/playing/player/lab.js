@@ -158,7 +158,7 @@ class Lab extends Base {
 
 const [ENDS, IDLE] = [-1, -2];
 const LAB = {
-  end: "this map ends here: undo or reset", idle: "∅ ran, and nothing that you see has changed", moved: "refused, and yet something changed: see the marks",
+  end: "this map ends here: undo or reset", idle: "∅ it ran, but nothing you can see has changed", moved: "it failed, but something has changed all the same: see the marks",
   undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
 };
 

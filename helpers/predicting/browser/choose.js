@@ -33,8 +33,8 @@ function named(guess) {
 
 // The words of an answer; the same in Python: answers.py
 export function reply(choice, answer) {
-  if (isRight(choice, answer)) return `You said ${named(choice)}, and that is right. ${answer.takeaway}`;
-  return `You said ${named(choice)}. It is ${named(answer.right)}. ${whyOf(choice, answer) || answer.takeaway}`;
+  if (isRight(choice, answer)) return `You said ${named(choice)}, and that's right. ${answer.takeaway}`;
+  return `You said ${named(choice)}, but it's ${named(answer.right)}. ${whyOf(choice, answer) || answer.takeaway}`;
 }
 
 class Choose {

@@ -79,7 +79,7 @@ class Draw {
     if (this.from && this.from !== id) return this.connect(this.from, id);
     this.from = this.from === id ? "" : id;
     this.paint();
-    this.owner.say({ head: this.from ? `From ${this.label(id)}: now the card that it leads to.` : "" });
+    this.owner.say({ head: this.from ? `From ${this.label(id)}: now click the card it leads to.` : "" });
   }
 
   // Once: an edge. Twice: two of them. Again: none. The other way round: it is turned.
@@ -281,15 +281,15 @@ class Draw {
 
   words(choice, { reasons, takeaway }) {
     const { right, turned, missing, extra } = this.found;
-    const items = extra.map((edge) => ["extra", `${this.way(edge)}: ${reasons[edge] ?? "there is only one edge."}`]);
+    const items = extra.map((edge) => ["extra", `${this.way(edge)}: ${reasons[edge] ?? "there's only one edge."}`]);
     for (const edge of missing) {
       const isTwice = this.truth.get(edge) > 1;
-      items.push(["missing", `${this.way(edge)} ${isTwice ? "is there twice: the tensor goes in twice, and each time there is an edge" : "is missing"}.`]);
+      items.push(["missing", `${this.way(edge)} ${isTwice ? "belongs there twice: the tensor goes in twice, and each time it gets an edge" : "is missing"}.`]);
     }
-    for (const edge of turned) items.push(["turned", `${this.way(edge)}: turned round. Edges lead back, from a result to what it was computed from.`]);
+    for (const edge of turned) items.push(["turned", `${this.way(edge)}: points the wrong way. Edges lead back, from a result to what it was computed from.`]);
     const found = right.length + turned.length;
     const head = `You found ${found} of ${this.truth.size} edges. Missing: ${missing.length}. Too many: ${extra.length}.`;
-    return { head: items.length ? head : "This is the graph that torch made, edge by edge.", items, foot: takeaway };
+    return { head: items.length ? head : "That's the graph PyTorch made, edge for edge.", items, foot: takeaway };
   }
 }
 

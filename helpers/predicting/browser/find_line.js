@@ -1,8 +1,8 @@
-// Find the line that is to blame: choose one, then say why if you like; afterwards every line tells what stands behind it.
+// Find the line: choose one, then say why if you like; afterwards every line tells what stands behind it.
 
 class FindLine {
-  legend = "Find the line that is to blame";
-  empty = "I blame a line";
+  legend = "Find the line";
+  empty = "Choose a line";
   group = `line-${Math.random().toString(36).slice(2)}`;
 
   constructor(owner, { lines, raises, symptom, reasons }) {
@@ -39,8 +39,8 @@ class FindLine {
 
   picked = () => (this.line ? `${this.line}${this.because.querySelector(":checked")?.value ?? ""}` : "");
   draft = () => this.picked();
-  named = (choice) => `I blame line ${parseInt(choice)}`;
-  kept = (choice) => `You blame line ${parseInt(choice)}.`;
+  named = (choice) => `My answer is line ${parseInt(choice)}`;
+  kept = (choice) => `You said line ${parseInt(choice)}.`;
 
   put(choice) {
     const row = this.rows[parseInt(choice) - 1];
@@ -72,9 +72,9 @@ class FindLine {
     const tell = (one) => [one === cause ? "right" : "extra", `Line ${one}: ${tells[one - 1]}`];
     if (asked && asked !== line) return { head: `About line ${asked}:`, items: [tell(asked)], foot: takeaway };
     const items = line === cause ? [tell(line)] : [tell(line), tell(cause)];
-    if (letter) items.push([letter === reason ? "right" : "extra", `Your reason: ${letter === reason ? "that is right" : reasonTells[letter]}.`]);
-    const head = line === cause ? `You said line ${line}, and that is right.` : `You said line ${line}. It is line ${cause}.`;
-    return { head, items, foot: `${takeaway} Click on another line to read about it.` };
+    if (letter) items.push([letter === reason ? "right" : "extra", `Your reason: ${letter === reason ? "that's right" : reasonTells[letter]}.`]);
+    const head = line === cause ? `You said line ${line}, and that's right.` : `You said line ${line}, but it's line ${cause}.`;
+    return { head, items, foot: `${takeaway} Click another line to read about that one.` };
   }
 
   static isMeant(choice, { lines, reasons }) {

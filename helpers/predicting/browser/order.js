@@ -1,7 +1,7 @@
 // Put lines in order; what stands below the bar is not used. Every order was run, and afterwards each says what it does.
 
 class Order {
-  legend = "Put the lines in order. Lines below the bar are not used";
+  legend = "Put the lines in order. Lines below the bar aren't used";
   empty = "Move a line first";
   rows = new Map();
   held = "";
@@ -9,7 +9,7 @@ class Order {
   constructor(owner, { head, lines, start, indent }) {
     Object.assign(this, { owner, lines, start, order: [...start] });
     for (const text of head) element("code", "fixed", owner.body, { textContent: text });
-    this.list = element("ol", "order", owner.body, { ariaLabel: "Lines. Space picks one up, the up and down keys move it." });
+    this.list = element("ol", "order", owner.body, { ariaLabel: "Lines. Space picks one up, and the up and down keys move it." });
     this.list.style.setProperty("--indent", `${indent}ch`);
     for (const letter of this.order) this.drawRow(letter, lines[letter]);
     this.paint();
@@ -109,7 +109,7 @@ class Order {
   }
 
   settle() {
-    element("p", "hint", this.owner.body, { textContent: "Your first order is kept. Move lines as you like: every order was run, and you will read what it does." });
+    element("p", "hint", this.owner.body, { textContent: "Your first order is kept. Keep moving lines if you like: we ran every order, so you can read what each of them does." });
   }
 
   words(choice, { of, outcomes, takeaway }, now = choice) {

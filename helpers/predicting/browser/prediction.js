@@ -6,7 +6,7 @@
 
 const KINDS = {};
 const PAUSE = 300; // ms without a change, after which a draft is kept
-const GONE = "The kernel has restarted and no longer knows this question. Run this cell again: your answer will still be here.";
+const GONE = "The kernel has restarted and no longer knows this question. Run this cell again. Your answer will still be here.";
 const STEP = 6; // px that a press may move and still be a click
 const BY = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -135,7 +135,7 @@ class Prediction {
 
   words() {
     const { choice, answer, ran, settled, problem } = this.state;
-    if (!choice) return { head: ran ? "The cell has run. Answer all the same, before you look at what it printed." : "" };
+    if (!choice) return { head: ran ? "The cell has already run. Answer anyway, before you look at what it printed." : "" };
     const said = answer ? this.kind.words(choice, answer) : { head: this.kind.kept(choice) };
     if (!answer) said.head += settled ? ` Lesson ${settled} settles it.` : " Now run the next cell.";
     return problem ? { ...said, foot: [said.foot, problem].filter(Boolean).join(" ") } : said;

@@ -242,7 +242,7 @@ function stateOf(slide) {
   const names = cellsOf(slide), states = names.map((name) => cells[name]?.state);
   if (said) return said;
   if (!hasMet || (isConnected() && names.some((name) => !cells[name]))) return ["Connecting …", "busy"];
-  if (isStranger) return ["The server was started anew: open the address in its terminal", "bad"];
+  if (isStranger) return ["The server has been restarted: open the address in its terminal", "bad"];
   if (!isConnected()) return ["No connection: stored outputs", "bad"];
   if (kernel.kernel === "dead") return [`${kernel.words} Shift+K starts a new one`, "bad"];
   if (states.includes("running")) return [`Running … ${Math.round((Date.now() - since) / 1000)} s. Esc stops it`, "busy"];
