@@ -122,34 +122,26 @@ def _zero_grad(*leaves: torch.Tensor, set_to_none: bool = True) -> None:
 
 
 def _run(names: dict, program: str, look: str, engine: dict) -> object:
-    if look == "graph":
-        exec(program, names)
-        return _graph(names, engine is _TORCH)
-    if look == "tallies":
-        exec(program, names)
-        kind = torch.Tensor if engine is _TORCH else engine["Value"]
-        return [[_held(grad, kind) for grad in _grads(names)], _held(names.get("g"), kind)]
-    if look == "calls":
-        return [_came(names, program), _photographs_left(names["z"].grad_fn, engine is _TORCH)]
-    if look == "switch":
-        came, z = _came(names, program), names.get("z")
-        made = z is not None and bool(z.requires_grad), z is not None and z.grad_fn is not None
-        return [*made, came, names.get("seen")]
-    if look == "orders":
-        came, kind = _came(names, program), torch.Tensor if engine is _TORCH else engine["Value"]
-        came = _refused(came) if isinstance(came, str) else came
-        return [came, _held(names.get("g"), kind), _recorded(names)]
-    if look == "edits":
-        came = _came(names, program)
-        return [_refused(came) if isinstance(came, str) else came, _versions(names)]
-    if look == "functions":
-        exec(FUNCTIONS, names)
-        came = _came(names, program)
-        came = _refused(came) if isinstance(came, str) else came
-        return [came, *_last_node(names["z"], engine is _TORCH), names["seen"]]
-    if look == "hooks":
-        saw = names["saw"] = defaultdict(list)
-        return [_came(names, program), _saw(saw)]
+    looks = {
+        "graph": _see_graph,
+        "backward": _see_backward,
+        "tallies": _see_tallies,
+        "calls": _see_calls,
+        "switch": _see_switch,
+        "edits": _see_edits,
+        "functions": _see_functions,
+        "orders": _see_orders,
+        "hooks": _see_hooks,
+    }
+    return looks[look](names, program, engine)
+
+
+def _see_graph(names: dict, program: str, engine: dict) -> list:
+    exec(program, names)
+    return _graph(names, engine is _TORCH)
+
+
+def _see_backward(names: dict, program: str, engine: dict) -> list:
     forward, _, last = program.rpartition("\n")
     exec(forward, names)
     with _counted(names["z"].grad_fn, engine) as calls:
@@ -162,15 +154,59 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
     ]
 
 
+def _see_tallies(names: dict, program: str, engine: dict) -> list:
+    exec(program, names)
+    kind = _kind(engine)
+    return [[_held(grad, kind) for grad in _grads(names)], _held(names.get("g"), kind)]
+
+
+def _see_calls(names: dict, program: str, engine: dict) -> list:
+    return [_came(names, program), _photographs_left(names["z"].grad_fn, engine is _TORCH)]
+
+
+def _see_switch(names: dict, program: str, engine: dict) -> list:
+    came, z = _came(names, program), names.get("z")
+    made = z is not None and bool(z.requires_grad), z is not None and z.grad_fn is not None
+    return [*made, came, names.get("seen")]
+
+
+def _see_edits(names: dict, program: str, engine: dict) -> list:
+    return [_came_or_refused(names, program), _versions(names)]
+
+
+def _see_functions(names: dict, program: str, engine: dict) -> list:
+    exec(FUNCTIONS, names)
+    came = _came_or_refused(names, program)
+    return [came, *_last_node(names["z"], engine is _TORCH), names["seen"]]
+
+
+def _see_orders(names: dict, program: str, engine: dict) -> list:
+    came = _came_or_refused(names, program)
+    return [came, _held(names.get("g"), _kind(engine)), _recorded(names)]
+
+
+def _see_hooks(names: dict, program: str, engine: dict) -> list:
+    saw = names["saw"] = defaultdict(list)
+    return [_came(names, program), _saw(saw)]
+
+
+def _kind(engine: dict) -> type:
+    return torch.Tensor if engine is _TORCH else engine["Value"]
+
+
+def _came_or_refused(names: dict, program: str) -> object:
+    came = _came(names, program)
+    return _refused(came) if isinstance(came, str) else came
+
+
 def _came(names: dict, program: str) -> object:
     """Return the gradients, or the words in which a call is refused: which of the others have come by
     then depends on the order, and nobody should rely on it.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # of PyTorch, about a gradient and its leaf that hold each other
+            # PyTorch's, about a gradient and its leaf that hold each other
+            warnings.simplefilter("ignore")
             exec(program, names)
     except RuntimeError as error:
         return str(error)
