@@ -61,7 +61,7 @@ def test_a_link_to_a_folder_is_not_followed(tmp_path):
 def test_a_link_to_a_file_and_what_is_no_notebook_are_not_read(tmp_path):
     (tmp_path / "linked.ipynb").symlink_to(put(tmp_path / "outside" / "x.ipynb"))
     (tmp_path / "broken.ipynb").write_text("no notebook", "utf-8")
-    assert "could not be opened" in notebook_in(tmp_path / "linked.ipynb")[1]
+    assert "couldn't be opened" in notebook_in(tmp_path / "linked.ipynb")[1]
     assert "holds no notebook" in notebook_in(tmp_path / "broken.ipynb")[1]
 
 

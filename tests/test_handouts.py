@@ -30,7 +30,7 @@ def test_a_browser_that_shows_no_slide_is_no_proof_that_all_fits(tmp_path, monke
     given = tmp_path / "mine.ipynb"
     nbformat.write(new_notebook(cells=[new_markdown_cell("# Words alone")]), given)
     assert main([str(given), "--to", "slides", "-o", str(tmp_path / "mine.html")]) == 1
-    assert "could not be seen" in capsys.readouterr().err
+    assert "couldn't see whether" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -573,7 +573,7 @@ def test_the_numbers_are_the_same_to_the_bit(run, optimizer, seed):
     ran = run(RANDOM, setup=before)
     assert all(torch.equal(*pair) for pair in zip(plain.after, ran.after, strict=True))
     assert "I stopped" not in ran.text
-    assert ("no version counter, so I cannot tell" in ran.text) == ("fused" in optimizer)
+    assert ("no version counter, so I can't tell" in ran.text) == ("fused" in optimizer)
 
 
 def global_traces():
