@@ -29,6 +29,7 @@ from course.publishing.slides import Result
 from course.publishing.terminal import COLOUR
 from course.publishing.walks import walk_of
 from course.publishing.wording import ticked
+from helpers.predicting.attempting import COLUMNS
 from helpers.predicting.prediction import ASKED
 
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
@@ -39,7 +40,6 @@ RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
 ALT = re.compile(r'<img[^>]* alt="([^"]*)"')
 HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
 ARROW = re.compile(r"^-+> (\d+) ", re.MULTILINE)
-FOLDED_AT = 90  # columns, as `attempt` folds what it prints; recordings of a GPU were folded at 100
 
 
 class CellRenderer:
@@ -181,7 +181,7 @@ def unfolded(lines: list[str]) -> list[str]:
     last = ""  # the line before, as it was printed, where a message may go on
     for line in lines:
         first_word = line.split(" ", 1)[0]
-        if last and not last.endswith(".") and len(last) + 1 + len(first_word) > FOLDED_AT:
+        if last and not last.endswith(".") and len(last) + 1 + len(first_word) > COLUMNS:
             made[-1] += " " + line
             last = line
         else:
