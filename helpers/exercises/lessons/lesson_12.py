@@ -393,7 +393,7 @@ LIMITED = Exercise(
         ),
     ),
     right="What arrives goes on inside the range and stops outside it, and no edit of `w` can make that wrong"
-    " without a word. Chips are trained like this: it's called quantization-aware training.",
+    " without a word. Networks for such chips are trained like this. It's called quantization-aware training.",
     principle="what your backward returns is what arrives, times the slope that you chose, at the `w` of the"
     " forward.",
     known={
