@@ -76,7 +76,7 @@ x.grad = None
 
 AGAIN = Exercise(
     id="13.1",
-    right="In these the gradient was recorded while it was computed, and nothing cut it off afterwards.",
+    right="In these, the gradient was recorded while it was computed, and it wasn't cut off afterwards.",
     asked="Each line computes a gradient `g`, and each starts from a fresh `y`. After which of them does"
     " `torch.autograd.grad(g.sum(), x)` return a second derivative? Give their letters.",
     **GRAPHS.first("abcdef"),
