@@ -44,7 +44,7 @@ These exercises come from the lessons, so where one mentions a cell or an error 
 It is run from top to bottom, without a network and with nobody to answer an `input()`, and only code counts, no outputs:
 before you hand it in, *Restart Kernel and Run All Cells*. A cell may take 20 seconds. Whether an answer is right is not said
 here. An exercise gives all of its points or none."""
-LEFT_OUT = "Not asked here: {}. Their lessons ask them, and `check` there tells how they went."
+LEFT_OUT = "Not asked here: {}. They are in their lessons, where `check` tells you how they went."
 CALL = re.compile(
     r'my_engine\("\d\d"(?:, show=True)?\)'
 )  # for which a cell stands here with what it brings

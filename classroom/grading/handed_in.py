@@ -50,7 +50,9 @@ def notebook_in(file):
     except OSError as error:
         return b"", f"The file couldn't be opened ({error.strerror})."
     if len(text) > LARGEST:
-        why = f"The file is larger than {LARGEST:,} bytes: outputs cleared, it will be smaller."
+        why = (
+            f"The file is larger than {LARGEST:,} bytes: clear its outputs, and it will be smaller."
+        )
         return b"", why
     try:
         _notebook(text)
