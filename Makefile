@@ -76,7 +76,7 @@ quick: $(DEV)  ## lint and the quick tests, while you work: no notebook, no brow
 check: $(DEV)  ## one lesson: lint, rules, exercises, claims, every output (N=03)
 	@$(if $(N),,echo 'Say which lesson: make check N=03' >&2; exit 2)
 	@"$(PY)" -m ruff check --quiet $(NOTEBOOKS) && "$(PY)" -m ruff format --check --quiet $(NOTEBOOKS)
-	@$(PYTEST) -q -n 2 --dist load -k "$(N)" $(wildcard tests/test_said_$(N).py) tests/test_notebooks.py tests/test_exercises.py
+	@$(PYTEST) -q -n 2 --dist load -k "$(N)" tests/test_notebooks.py tests/test_exercises.py
 	@$(PYTEST) -q $(PATCH) $(NBVAL) $(NOTEBOOKS)
 
 thorough: $(DEV)  ## what make test leaves out: stress, sandboxes, other versions, the other lessons in a browser
