@@ -7,12 +7,16 @@ from dataclasses import dataclass
 
 from autograd_graphs.diagnosing.entries import Entry, plain
 from autograd_graphs.diagnosing.errors import is_error, text_of, types_of
-from autograd_graphs.diagnosing.search import fits, is_message, messages_in, nearest, search
+from autograd_graphs.diagnosing.search import fits, is_message, messages_in, search
 from autograd_graphs.plain_values import describe
 from autograd_graphs.text import fold, visible
 
 LONGEST = 10_000  # characters of a text that are looked at
 EXAMPLES = 'for example find("leaf"), or find("does not require grad")'
+ELSE = (
+    "It only knows what goes wrong with gradients. If that's your trouble, say in a few English words "
+    "what you see, or paste the last line of the error."
+)
 LETTER = re.compile(r"\w")
 SIGNS = re.compile(r"([\\`*_\[\]<>#|$~!&])")  # that Markdown would not read as text
 
@@ -21,21 +25,17 @@ SIGNS = re.compile(r"([\\`*_\[\]<>#|$~!&])")  # that Markdown would not read as 
 class Found:
     """Hold what `find` has found: a notebook shows it as Markdown, a terminal as text. The first
     entry is shown whole, the others with a line each.
-
-    `near` are terms to name where nothing was found.
     """
 
     said: str
     entries: tuple[Entry, ...] = ()
-    near: tuple[Entry, ...] = ()
 
     def __repr__(self) -> str:
-        said = self.said + ", ".join(entry.name for entry in self.near)
         shown = [*map(_as_text, self.entries[:1]), *map(_as_line, self.entries[1:])]
-        return "\n\n".join(filter(None, [fold(said), *shown]))
+        return "\n\n".join(filter(None, [fold(self.said), *shown]))
 
     def _repr_markdown_(self) -> str:
-        said = SIGNS.sub(r"\\\1", self.said) + ", ".join(entry.link for entry in self.near)
+        said = SIGNS.sub(r"\\\1", self.said)
         lines = [f"- {entry.link}: {entry.line}" for entry in self.entries[1:]]
         shown = [*map(_as_markdown, self.entries[:1]), "\n".join(lines)]
         return "\n\n".join(filter(None, [said, *shown]))
@@ -46,8 +46,7 @@ def find(text: object = None) -> Found:
     that fit best, each with its lessons.
 
     Takes plain words, words of other frameworks, pieces of messages, whole tracebacks and slips of
-    spelling, or an exception. Where nothing fits it names the nearest terms. Never raises; an
-    interrupt passes.
+    spelling, or an exception. Where nothing fits it says so. Never raises; an interrupt passes.
     """
     try:
         return _found(text)
@@ -72,8 +71,7 @@ def _found(asked: object) -> Found:
             given = f"{visible(text.strip(), 40)!r}, which has no word"
         return Found(f"find was given {given}. Give it a word or a message, {EXAMPLES}.")
     entries = tuple(search(text))
-    near = () if entries else tuple(nearest(text))
-    return Found(cut + _said(text, entries), entries, near)
+    return Found(cut + _said(text, entries), entries)
 
 
 def _last(asked: str) -> tuple[str, str]:
@@ -88,7 +86,7 @@ def _said(text: str, entries: tuple[Entry, ...]) -> str:
     """Say what there is to say before the entries; nothing where they answer."""
     quoted = visible(" ".join(text.split()), 60)
     if not entries:
-        return f"The glossary has nothing on “{quoted}”. Its nearest terms: "
+        return f"The glossary has nothing on “{quoted}”. {ELSE}"
     if is_message(text) and not messages_in(text):
         return "The glossary doesn't know this message. Some of its words are in:"
     if not fits(text, entries[0]):

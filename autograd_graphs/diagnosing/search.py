@@ -10,19 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
+from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
 from math import log
 
 from autograd_graphs.diagnosing.catalogue import book
-from autograd_graphs.diagnosing.entries import Entry, entries, of_section
+from autograd_graphs.diagnosing.entries import Entry, entries
 
 MOST = 3  # entries that a search shows
 COMMON = set(book().common.split())
 WORD = re.compile(r"[^\W\d]\w*(?:-\w+)*")
 PARTS = re.compile(r"[_-]+|(?<=[a-z])(?=[A-Z])|(?<=[a-z]{3})(?=\d+$)")
 INPLACE = re.compile(r"(?<=[\w)\] ])[-+*/]=|(?<=\])\s*=(?!=)")  # x += 1, x[0] = 1
+LATIN = re.compile(r"[a-z]", re.IGNORECASE)
+OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-ZÀ-ɏ]+")  # letters of Chinese, Korean, Russian …
 BRITISH = re.compile(r"is(?=(?:e[drs]?|ing|ations?)$)")
 QUOTES = str.maketrans("‘’“”", "''\"\"", "`*")
 RAISED = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Warning|Exception)\b(?=:|$)", re.MULTILINE)
@@ -92,14 +94,6 @@ def is_message(text: str) -> bool:
     return RAISED.search(text) is not None
 
 
-def nearest(text: str, count: int = 3) -> list[Entry]:
-    """Return the terms whose names are most like a text."""
-    asked = normal(text)[:100]
-    terms = of_section("term")
-    alike = {term: SequenceMatcher(None, asked, normal(term.name), False).ratio() for term in terms}
-    return sorted(alike, key=alike.get, reverse=True)[:count]
-
-
 def decisive(text: str) -> str:
     """Return the part of a text that says what went wrong: in a traceback its last message."""
     raised = list(RAISED.finditer(text))
@@ -115,8 +109,13 @@ def normal(text: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text in lower case, names of code in parts, without the commonest."""
+    """Return the words of a text in lower case, names of code in parts, without the commonest.
+
+    Our entries are English: of a question in another script only its Latin words can be found.
+    """
     written = re.sub(r"(?<=\w)'(?=\w)", "", text.translate(QUOTES))
+    if LATIN.search(written):
+        written = OTHER_SCRIPT.sub(" ", written)
     written = INPLACE.sub(" inplace ", written)
     words = []
     for word in WORD.findall(written):
