@@ -31,7 +31,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .NOTPARALLEL:
 .PHONY: help lab present slides handouts pages assignment grade reset test quick check thorough unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready sandbox-ready own
 
-##@ For those who learn and teach; docs/ has a line without make for each
+##@ For those who learn and teach (docs/without-make.md says how to do it without make)
 
 help:  ## list these commands
 	@sed -n -e 's/^##@ //p' -e 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | \
@@ -59,10 +59,10 @@ pages: $(DEV)  ## the lessons as pages, to open from disk or put on any static h
 
 ##@ For those who mark, on Linux; see classroom/grading.md
 
-assignment: $(DEV) $(GRADING)  ## an nbgrader assignment made of the lessons' exercises (N="03 05"): assignments/
+assignment: $(DEV) $(GRADING)  ## an nbgrader assignment made from the lessons' exercises (N="03 05"): assignments/
 	@$(WITH_GRADING) "$(PY)" -m classroom.assignment $(N)
 
-grade: $(DEV) $(GRADING)  ## grade what was handed in, in a sandbox; Linux with bubblewrap (N="03 05"): assignments/points/
+grade: $(DEV) $(GRADING)  ## grade what was handed in, in a sandbox (on Linux, with bubblewrap; N="03 05"): assignments/points/
 	@$(WITH_GRADING) "$(PY)" -m classroom.grade $(N) $(GRADE_ARGS)
 
 ##@ For those who change the course
@@ -76,7 +76,7 @@ quick: $(DEV)  ## lint and the quick tests, while you work: no notebook, no brow
 check: $(DEV)  ## one lesson: lint, rules, exercises, claims, every output (N=03)
 	@$(if $(N),,echo 'Say which lesson: make check N=03' >&2; exit 2)
 	@"$(PY)" -m ruff check --quiet $(NOTEBOOKS) && "$(PY)" -m ruff format --check --quiet $(NOTEBOOKS)
-	@$(PYTEST) -q -n 2 --dist load -k "$(N)" $(wildcard tests/test_said_$(N).py) tests/test_notebooks.py tests/test_exercises.py
+	@$(PYTEST) -q -n 2 --dist load -k "$(N)" tests/test_notebooks.py tests/test_exercises.py
 	@$(PYTEST) -q $(PATCH) $(NBVAL) $(NOTEBOOKS)
 
 thorough: $(DEV)  ## what make test leaves out: stress, sandboxes, other versions, the other lessons in a browser

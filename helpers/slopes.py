@@ -23,8 +23,8 @@ LOOKS = ({"linestyle": "-"}, {"linestyle": "--"})
 
 
 def walk(*models: nn.Module, names: tuple[str, ...] = ("",)) -> Plot:
-    """Draw the way of the point, and below it three curves for each of one or two models: its score
-    along the way, the slope of the score, and the slope of that slope.
+    """Draw the path of the point, and below it three curves for each of one or two models: its
+    score along the way, the slope of the score, and the slope of that slope.
     """
     import matplotlib.pyplot as plt
 
@@ -47,7 +47,7 @@ def walk(*models: nn.Module, names: tuple[str, ...] = ("",)) -> Plot:
             panel.set_ylim(-1, 1)
     if len(models) > 1:
         axes[0].legend(loc="upper left", fontsize=7)
-    begin = "A straight way through both moons, and three curves over it, one below the other."
+    begin = "A straight path through both moons, and three curves along it, one below the other."
     return plot(figure, alt=" ".join([begin, *said]))
 
 
@@ -74,7 +74,7 @@ def _draw_the_way(axes: Axes) -> None:
     axes.annotate(
         "", (RIGHT, HEIGHT), (LEFT, HEIGHT), arrowprops={"arrowstyle": "->", "linewidth": 1.2}
     )
-    axes.set_ylabel("the way", **BESIDE)
+    axes.set_ylabel("the path", **BESIDE)
     axes.legend(loc="upper right", fontsize=7, ncols=2)
 
 

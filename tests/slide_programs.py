@@ -1,19 +1,15 @@
-"""Draw the graph that the program of a title, a case or a round leaves, and run the mended case.
+"""Draw the graph that the program of a title, a case or a round leaves.
 
-The author names the tensors in the metadata, `slide.graph`, and what mends a case, `slide.mend`;
-the graph, and what the mended program prints, are stored in the metadata of the cell that runs.
+The author names the tensors in the metadata, `slide.graph`; the graph is stored in the metadata
+of the cell that runs.
 """
 
-import ast
 import warnings
 from contextlib import redirect_stdout
 from io import StringIO
-from textwrap import shorten
 
 from autograd_graphs.stored import written
 from course.publishing.cell_roles import ENDS
-from course.publishing.lesson_slides import CHECKED, WIDEST
-from helpers.exercises.exercise import find
 from helpers.predicting.from_notebook import CannotBeAsked, questions_in
 from helpers.predicting.program_outcomes import cured, in_this_order, ran, undisturbed
 
@@ -24,21 +20,17 @@ def store_graphs(lesson, notebook):
     """Store in each cell that runs the graph that its slide asks for, and take away any other."""
     asked = questions_in(lesson.node.cells)
     before = [cell.source for cell in lesson.code if cell.role == "setup"]
-    stored, case = title_graph(lesson), ""
+    stored = title_graph(lesson)
     for first, run in first_runs(lesson):
         programs = programs_of(asked.get(first.course.get("id"), {}), run, before)
         own = first.course.get("slide", {})
         if first.role == "case":
-            before, case = programs, run.source
+            before = programs
         if "graph" in own:
             stored[run.id] = {"graph": graph_of(programs, own["graph"], first)}
-        if len(own.get("mend", [])) == 2:
-            mended = [*before[:-1], case.replace(*own["mend"])]
-            stored.setdefault(run.id, {})["printed"] = printed_by(mended, first)
     for cell in notebook.cells:
         said = cell.metadata.get("course", {})
-        for name in "graph", "printed":
-            said.pop(name, None)
+        said.pop("graph", None)
         said.update(stored.get(cell["id"], {}))
 
 
@@ -52,43 +44,24 @@ def title_graph(lesson):
 
 
 def first_runs(lesson):
-    """Yield the first cell of each case, round and exercise, and the cell that runs or is solved."""
+    """Yield the first cell of each case and round, and the cell that runs."""
     first = None
     for cell in lesson.cells:
         if cell.role in ENDS:
             first = cell
-        elif cell.role in ("run", "stub") and first:
+        elif cell.role == "run" and first:
             yield first, cell
             first = None
 
 
 def programs_of(question, run, before):
-    """Return what is run for a cell: mended, in the right order, solved, or as its lines stand."""
+    """Return what is run for a cell: mended, in the right order, or as its lines stand."""
     kind, shown = question.get("kind"), question.get("shown")
     if kind == "find_line":
         return [MODULES, cured("\n".join(shown["lines"]), question["told"]["mend"])]
     if kind == "order":
         return [MODULES, question["told"]["before"], in_this_order(shown, question["right"])]
-    solved = CHECKED.search(run.source)
-    return [*before, find(solved[1]).solution if solved else run.source]
-
-
-def printed_by(programs, first):
-    """Run programs and return what a cell would show of the last one: its printed lines, its value."""
-    *before, program = programs
-    names, told = {"__name__": "program"}, StringIO()
-    *lines, last = ast.parse(program).body
-    if isinstance(last, ast.Expr):
-        last = ast.parse(f"_value = {ast.unparse(last)}").body[0]
-    program = ast.unparse(ast.Module([*lines, last], []))
-    with undisturbed(), warnings.catch_warnings(action="ignore"), redirect_stdout(told):
-        for part in [*before, program]:
-            failed, _ = ran(part, names)
-            if failed:
-                raise CannotBeAsked(f"{first}: the case, mended for its slide, says {failed}")
-    value = names.get("_value")
-    printed = told.getvalue() + ("" if value is None else repr(value)) or "(no error)"
-    return shorten(printed, WIDEST, placeholder=" …")
+    return [*before, run.source]
 
 
 def graph_of(programs, wanted, first):

@@ -115,7 +115,7 @@ def test_check_hint_and_solution_are_about_the_variant_until_the_original_is_ask
     assert "✗" in said(capsys, check, "06.1", find("06.1").truth())
     assert said(capsys, solution, "06.1").strip() == variant.solution.strip()
     assert "hint 1 of" in said(capsys, hint, "06.1", 1)
-    assert "of the lesson" in said(capsys, again, "06.1", original=True)
+    assert "as it is in the lesson" in said(capsys, again, "06.1", original=True)
     assert "✓" in said(capsys, check, "06.1", find("06.1").truth())
 
 

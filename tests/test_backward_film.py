@@ -521,5 +521,5 @@ def test_the_first_moment_says_what_was_given_and_what_was_not():
     assert said == [
         "backward() starts with the number 1 at each root.",
         "backward() starts with what you gave it, and with 1 at the other roots.",
-        "backward() starts with the gradients that you gave it.",
+        "backward() starts with the gradients you gave it.",
     ]

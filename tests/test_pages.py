@@ -174,7 +174,7 @@ def test_pages_are_written_anew_and_what_is_not_ours_stays(course, tmp_path):
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "thesis.txt").write_text("years of work", encoding="utf-8")
-    assert "Name another folder" in run(course / "notebooks", mine)
+    assert "Name a different folder" in run(course / "notebooks", mine)
     assert [path.name for path in mine.iterdir()] == ["thesis.txt"]
 
 

@@ -13,9 +13,7 @@ from course.publishing import durations, notes
 from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
 from course.publishing.slide_graphs import slide_graph
 from course.publishing.slide_groups import (
-    CASE,
     grouped,
-    is_exercise,
     is_said,
     parts,
     role,
@@ -42,7 +40,6 @@ from course.publishing.told_slides import (
     text_slides,
     with_moons,
 )
-from helpers.exercises.exercise import Exercise, find
 from helpers.predicting.kinds import lines_of, names
 from helpers.predicting.program_outcomes import cured
 from helpers.predicting.questions import Question
@@ -56,45 +53,30 @@ WIDEST = 72  # letters of a symptom on a slide
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
 EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re.S)
 HEAD = ("", "How long", "How it begins")  # of the table of exercises
-CHECKED = re.compile(r"""\bcheck\(["'](\d\d\.\d+)["']""")
-COMMENT = re.compile(r"^ *#.*\n|  +#.*$", re.M)
 FINE = "\n(no error)"
 
 
 def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
     made: list[Slide] = []
-    title, case = "Slide", []
+    title = "Slide"
     groups = grouped(cells)
     for group, part in zip(groups, parts(groups), strict=True):
         if made and is_said(group):
             *notes_before, last = made[-1].notes
             made[-1] = replace(made[-1], notes=(*notes_before, last + renderer.texts(group)))
             continue
-        new = slides_of(group, renderer, title, case)
+        new = slides_of(group, renderer, title)
         if new:
             title = new[-1].title
-        if role(group[0]) == "case":
-            case = with_role(group, "run")
         made += [replace(slide, part=part) for slide in new]
     return with_moons(made, cells)
 
 
-def repaired(group: Cells) -> Exercise | None:
-    """Return the exercise in which a group repairs the case; None where it repairs none."""
-    if role(group[0]) != "exercise" or CASE not in group[0].source or len(group) < 2:
-        return None
-    checked = CHECKED.search(group[1].source)
-    return find(checked[1]) if checked else None
-
-
-def slides_of(group: Cells, renderer: CellRenderer, title: str, case: Cells) -> list[Slide]:
-    """Return the slides of one group of cells; `title` is the one before, `case` its program."""
+def slides_of(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
+    """Return the slides of one group of cells; `title` is that of the slide before."""
     if group[0].metadata.course.get("slide", {}).get("skip"):
         return []  # it says why: what only a reader at a keyboard needs
-    solved = repaired(group)
-    if solved:
-        return [solved_slide(group, solved, renderer, case)]
-    if is_exercise(group[0]):
+    if role(group[0]) == "exercise":
         return [exercises(group, renderer, title)]
     makers = {"title": opening, "case": case_slides, "question": round_slides}
     makers |= {"lab": lab_slides, "recap": recap_slides}
@@ -169,51 +151,14 @@ def case_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     return made + left_over(group, [group[0], *runs], renderer, title)
 
 
-def solved_slide(group: Cells, solved: Exercise, renderer: CellRenderer, case: Cells) -> Slide:
-    """Return the slide that closes the case: its program, then the mended one, new lines marked."""
-    given = next(iter(FENCE.findall(group[0].source)), "").strip("`").removeprefix("python\n")
-    broken = (given or "\n".join(cell.source for cell in case)).strip("\n")
-    own = group[0].metadata.course.get("slide", {})
-    mended, old = COMMENT.sub("", solved.solution).strip("\n"), given
-    if len(own.get("mend", [])) == 2:
-        mended, old = broken.replace(*own["mend"]), broken
-    rows, old = enumerate(mended.split("\n"), 1), (old or mended).split("\n")
-    new = {nr for nr, line in rows if line not in old and not line.startswith("def ")}
-    printed = group[1].metadata.course.get("printed", "")
-    if printed:
-        before = value_at_end(case)
-        printed = renderer.printed(f"{before} → {printed}".removeprefix(" → "), "stdout")
-    spoken = "<p>Let someone say which line has to change, and into what.</p>"
-    return Round(
-        title="The case again",
-        cell=group[0].id,
-        notes=(spoken, spoken, spoken),
-        seconds=60,
-        ask=renderer.line(own.get("ask", "Which line has to change?")),
-        code=renderer.code(broken),
-        result=Result(renderer.code(mended, lit=new) + printed),
-        swaps=True,
-        takeaway=renderer.line(solved.principle[:1].upper() + solved.principle[1:]),
-        drawing=slide_graph(group[1].metadata.course.get("graph", "")),
-    )
-
-
-def value_at_end(cells: Cells) -> str:
-    """Return the value of the last of these cells; "" where it has none, or one of several lines."""
-    values = [""]
-    for cell in cells[-1:]:
-        values += [output.data.get("text/plain", "") for output in cell.outputs if "data" in output]
-    return "" if "\n" in values[-1] else values[-1]
-
-
 def exercises(group: Cells, renderer: CellRenderer, title: str) -> Slide:
     """Return the slide of the exercises, which are done at home: of each what it begins with."""
     rows, spoken = [], ""
     for cell in group:
         exercise = EXERCISE.search(cell.source)
-        if is_exercise(cell):
+        if role(cell) == "exercise":
             spoken += renderer.text(cell.source)
-        if is_exercise(cell) and exercise:
+        if role(cell) == "exercise" and exercise:
             rows.append(tuple(map(renderer.line, exercise.groups())))
     spoken += "".join(map(notes.solved, group))
     heading, _ = split_heading(group[0])

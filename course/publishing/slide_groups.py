@@ -13,7 +13,6 @@ from course.publishing.cell_roles import ENDS
 from course.publishing.slides import AGAIN
 
 UNSEEN = ("setup", "try", "guess", "stub", "notes")  # nothing of these is shown to a room
-CASE = "**The case.**"  # the last exercise repairs it
 AFTER = ("return", "exercise", "recap")  # the numbered parts
 PARTS = {"title": "opening", "case": "case", "return": AGAIN, "lab": "lab"}
 ALONE = re.compile(r"\s*progress\(\)\s*")
@@ -34,7 +33,8 @@ def grouped(cells: Cells) -> list[Cells]:
     groups: list[Cells] = []
     about: Cells = []  # the round whose notes are still to come
     for cell in cells:
-        goes_on = groups and is_exercise(groups[-1][0]) and (is_exercise(cell) or is_said([cell]))
+        at_home = groups and role(groups[-1][0]) == "exercise"
+        goes_on = at_home and (role(cell) == "exercise" or is_said([cell]))
         if not groups or (role(cell) in ENDS and not goes_on):
             groups.append([])
             if role(cell) in ("question", "lab"):
@@ -73,14 +73,7 @@ def named_part(first: NotebookNode, place: str) -> str:
     is_quiz = first.metadata.course.get("id", "").startswith("quiz.")
     if is_quiz or (role(first) == "lab" and place == "recap"):
         return "quiz"
-    if role(first) == "exercise" and CASE in first.source:
-        return "case"
     return PARTS.get(role(first), "")
-
-
-def is_exercise(cell: NotebookNode) -> bool:
-    """Tell whether a cell asks for work at home; the case is solved on a slide."""
-    return role(cell) == "exercise" and CASE not in cell.source
 
 
 def is_said(group: Cells) -> bool:

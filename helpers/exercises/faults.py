@@ -33,7 +33,7 @@ _SHOWS = (
 _UNREACHED = (
     "The program stops with an error before it gets to that line. Which earlier one makes it fail?"
 )
-_NONE = "The program has no such line. The number of each line stands at its end."
+_NONE = "The program has no such line. The number of each line is at its end."
 _BEFORE = re.compile(r"^(?:\s|[#(.]|it is|the|lines?|number|no|nr|l(?=[\s.\d]))+", re.IGNORECASE)
 _AT_ITS_END = re.compile(r"#\s*\d+\s*$")
 

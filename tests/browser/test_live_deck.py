@@ -67,16 +67,10 @@ def lab_of(name, source, stored):
     ]
 
 
-def the_case_again():
-    """The exercise that repairs the case of a lesson: its slide has a program, and no cell that runs."""
-    asks = (
-        "**15.5** · medium · 8 minutes. **The case.** Repair it.\n\n```python\nloss.backward()\n```"
-    )
-    stub = 'def answer(body, head, points): ...\n\n\ncheck("15.5", answer)'
-    return [
-        new_markdown_cell(asks, id="again", metadata=part("exercise")),
-        cell("stub", stub, metadata=part("stub")),
-    ]
+def the_recap():
+    """Words that come one sentence a key, and no cell that runs."""
+    words = "## Recap\n\n- A node keeps photographs.\n- A leaf keeps a tally."
+    return [new_markdown_cell(words, id="recap", metadata=part("recap"))]
 
 
 def small():
@@ -85,7 +79,7 @@ def small():
     for name, source in SHOWN.items():
         cells += round_of(name, source, stored)
     cells += round_of("loop", "print('begun', flush=True)\nwhile True: pass", stored)
-    cells += the_case_again()
+    cells += the_recap()
     cells += lab_of("ported", "print('came', 'live')", stored)
     hooks = lab_of("hooks", "from helpers import labs\nlabs.hooks()", stored)
     hooks[0].metadata["course"]["slide"] = {"presses": ["1 6"], "moves": NAMES}
@@ -192,13 +186,13 @@ def ran(page, mood="done"):
 
 def test_where_a_slide_has_nothing_to_run_no_sign_waits_and_r_changes_nothing(deck):
     titles = deck.evaluate("Reveal.getSlides().map((slide) => slide.ariaLabel)")
-    deck.evaluate(f"Reveal.slide({titles.index('The case again')}, 0, -1)")
+    deck.evaluate(f"Reveal.slide({titles.index('Recap')}, 0, -1)")
     expect(deck.locator(SIGN)).to_have_text("")
     deck.keyboard.press("r")
     deck.keyboard.press("ArrowRight")
     assert deck.evaluate(STEP) == 1
     expect(deck.locator(SIGN)).to_have_text("")
-    expect(deck.locator(f"{OUT} .src")).to_contain_text("use_reentrant=False")
+    expect(deck.locator("section.present")).to_contain_text("A node keeps photographs.")
 
 
 def pressed(page, name, mood="done"):

@@ -124,7 +124,7 @@ def test_the_whole_message_keeps_the_keys_and_covers_no_button(play, by, size):
     assert not shown.evaluate(FOCUSED)
 
 
-MOVED = "refused, and yet something changed: see the marks"
+MOVED = "it failed, but something has changed all the same: see the marks"
 
 
 def test_a_line_that_was_refused_and_yet_did_something_says_so(play):

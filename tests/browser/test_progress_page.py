@@ -45,7 +45,7 @@ def test_what_is_due_is_asked_answered_and_shown_on_a_map_that_leads_on(mine, la
     asked = page.locator(".prediction[data-kind=choose]")
     asked.locator("input[value=c]").check()
     asked.locator(".prediction-lock").click()
-    expect(page.locator(SAID)).to_contain_text("that is right")
+    expect(page.locator(SAID)).to_contain_text("that's right")
     expect(page.locator(SAID)).to_contain_text("It comes back in 3 days.")
     assert json.loads((lab.work / "progress.json").read_text())["predictions"]["05.q1"]["box"] == 1
     for theme in ("Light", "Dark"):

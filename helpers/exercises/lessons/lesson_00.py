@@ -41,7 +41,7 @@ def _other_leaves(random: Random) -> Data:
 
 BY_HAND = Exercise(
     id="00.1",
-    right="Two arrows end at `u`, and what arrives along them is added.",
+    right="Two arrows end at `u`, and what arrives along them is added up.",
     asked="Be `backward()` on paper. What is the gradient of `f` with respect to `u`? Give a number.",
     principle="the gradient of `f` with respect to a leaf is the sum of all that arrives along its arrows.",
     quantities=Quantities(
@@ -271,7 +271,7 @@ DRAWING = Exercise(
     principle="a line may hold several operations, and each of them has an arrow for each recorded use of a tensor.",
     vary=_other_drawing,
     hints=(
-        "Take the lines one by one. Each sign, such as `*`, makes a card here, with one arrow for each side.",
+        "Take the lines one by one. Here each sign, such as `*`, makes a card, with one arrow for each side.",
         "Run the program, let `show(f)` draw the picture, and count there.",
     ),
     **_on_paper("x * y", "p * p", "p * q + x"),

@@ -110,7 +110,7 @@ RESULTS = Lines(
         "x.detach() * z.data": "What did each of the two leave behind?",
         "(z + 1).detach() - x": _SUMMANDS,
         "x.data.clone().requires_grad_() * 2": "Which tensor asks for a gradient here?",
-        "Variable(x + z) * 5": "What did the call leave behind of the sum?",
+        "Variable(x + z) * 5": "How much of the sum did the call leave?",
         "torch.tensor(z.tolist()) + x": _SUMMANDS,
         "z.clone() * 2": "Is a clone recorded?",
         "(x * z).data.sqrt()": "What did `.data` leave behind?",
@@ -134,7 +134,7 @@ REACHES = Exercise(
     **RESULTS.first("abcdef"),
     hints=(
         "Draw one of them with `show(result)`. Is the leaf `x` in the picture?",
-        "Replace each tensor that was cut off by a constant. Is there a `z` or an `x` left?",
+        "Put a constant in place of each tensor that was cut off. Is there a `z` or an `x` left?",
     ),
 )
 
@@ -184,7 +184,7 @@ look at: w.grad
 
 LINE = Exercise(
     id="01.6",
-    right="That line wraps or unpacks something that has a history, and passes on what has none.",
+    right="That line wraps or unpacks something that has a history, and what it passes on has none.",
     asked="Whoever ported this program left in one line too many from 2017: a weight loses its"
     " gradient, or part of it, or keeps an old one. Which line would you change? Give its number.",
     principle="ask of each old name what goes into it: plain data has nothing to lose, but a result or a"
@@ -222,7 +222,7 @@ def _other_memory(random: Random) -> Data:
 
 def _name(name: str) -> Place:
     known = {
-        "what was there before the write, and the write reached it": "start",
+        "what was there before the write, but the write did reach it": "start",
         "what you get if the write reached it, but it didn't": "start - by",
         "what you get if you write twice, or add": "start + by",
     }
@@ -231,7 +231,7 @@ def _name(name: str) -> Place:
 
 MEMORY = Exercise(
     id="01.7",
-    right="A write shows under each name whose tensor has that memory. A clone has its own.",
+    right="What's written into a piece of memory shows under every name that leads to it. A clone has memory of its own.",
     asked="Which numbers do `start`, `w` and `d` hold at the end? Give a list of three numbers.",
     principle="`Variable(…)`, `.data` and `detach()` give a new tensor on the same memory, and"
     " `clone()` gives new memory.",
@@ -338,37 +338,38 @@ def _uses_old_names(seen: tuple, right: tuple) -> bool:
 
 def _known(loop: str) -> dict[str, object]:
     return {
-        "You kept an index from 2017. Today this loss has no dimension to index. A method gives its"
-        " number.": fails("0-dim tensor", cases=slice(1)),
+        "You kept an index from 2017. Today this loss has no dimension to index. A method gives"
+        " you its number.": fails("0-dim tensor", cases=slice(1)),
         "You wrote into a leaf while autograd was recording. An update isn't part of the"
         " model.": fails("leaf Variable", cases=slice(1)),
-        "None stood where a gradient was wanted. `w.grad` is None until a `backward()` has reached"
+        "There was a None where you wanted a gradient. `w.grad` is None until a `backward()` has reached"
         " `w`. And `w = w - …` gives the name `w` to a new tensor, which has no gradient"
         " yet.": _has_no_gradient,
-        "A loss had no graph. Either `w` was by then the name of a tensor that asks for no"
-        " gradient, such as `w - …` gives under `no_grad`. Or nothing was recorded while you"
-        " computed the loss.": fails("does not require grad", cases=slice(1)),
-        "The numbers are right, but PyTorch did not notice the update: it went through `.data`, or"
-        " around PyTorch. Write into `w` itself, under `no_grad`. Lesson 09 shows what an unnoticed"
+        "A loss had no graph. By then `w` may have been the name of a tensor that doesn't ask for"
+        " a gradient, such as the result of `w - …` under `no_grad`. Or nothing was recorded"
+        " while you computed the loss.": fails("does not require grad", cases=slice(1)),
+        "The numbers are right, but PyTorch didn't notice the update, because it went through"
+        " `.data`, or around PyTorch. Write into `w` itself, under `no_grad`. Lesson 09 shows"
+        " what an unnoticed"
         " edit can spoil.": both(right_in(_LOSSES, _W), shows("not noticed")),
-        "The numbers are right, and an old name was still used while your function ran: `.data`, or"
-        " `Variable`. The migration table says what you write today.": _uses_old_names,
-        "You returned no list of losses. The old loop returned the list with the loss of each"
+        "The numbers are right, but while your function ran, an old name was used: `.data`, or"
+        " `Variable`. The migration table says what to write today.": _uses_old_names,
+        "You didn't return a list of losses. The old loop returned one, with the loss of each"
         " step.": (lambda seen, _: not any(isinstance(case[_KINDS], tuple) for case in seen)),
         "Something in the list isn't a plain float. A tensor that has a `grad_fn` keeps its graph"
         " alive. `print(type(losses[0]))` tells you what it is.": _is_no_float,
         "The `w` that came in hasn't changed. Each step has to write into that very tensor. A"
-        " copy, or a new tensor under the same name, does not reach it.": always("not noticed"),
+        " copy, or a new tensor under the same name, doesn't reach it.": always("not noticed"),
         "Your updates differ from the second step on. `backward()` adds to `w.grad`, and nobody"
         " took the old gradient"
         " away.": like(loop.replace("        w.grad = None\n", ""), _LOSSES, _W),
-        "The old loop stored one loss in each step. Count yours, and look how far `return` is"
+        "The old loop stored one loss in each step. Count yours, and look at how far `return` is"
         " indented.": (lambda seen, right: len(seen[0][_LOSSES]) != len(right[0][_LOSSES])),
     }
 
 
 _OF_GUESSES = {
-    "Your function trains, but it returns no sigmoid values. Return two things: the losses, then"
+    "Your function trains, but it doesn't return the sigmoid values. Return two things: the losses, then"
     " these values.": lambda seen, _: seen[0][_GUESSES] is None,
     "The numbers are right, but your sigmoid values still have a graph. That is what"
     " `volatile` was for.": shows("they have a graph"),
@@ -449,8 +450,8 @@ FILE = Exercise(
     hints=(
         "Ask of both questions in the file, `torch.is_tensor(…)` and `type(…) is Variable`: what did they say"
         " in 2017, and what do they say today?",
-        "Put `show(loss)` after the line of the loss. How many roads led from it to `u` in 2017, and how"
-        " many do today?",
+        "Put `show(loss)` after the line of the loss. How many paths led from it to `u` in 2017,"
+        " and how many do today?",
         "Drop `box` and the line after `size = …`. What's left is a file of today.",
     ),
     reference="""

@@ -262,7 +262,7 @@ LEFT = Exercise(
     id="02.5",
     right="To backward, whatever wasn't recorded is a constant. The rest of the gradient comes as usual.",
     asked="Which number is in `z.grad` at the end?",
-    principle="look at the line of `c`: was the product recorded, and does its result lead back to `z`?",
+    principle="look at the line that makes `c`: was the product recorded, and does its result lead back to `z`?",
     quantities=Quantities(
         program=_HALF.format_map,
         data=_left(5, 2, _CS[1], "c * z**2"),
@@ -283,7 +283,7 @@ LEFT = Exercise(
     ),
     hints=(
         "Does `c` require grad? Ask it in a cell of your own.",
-        "If it does not, write its value as a number in the line of `loss`, and take the gradient with respect to `z`.",
+        "If it doesn't, write its value as a number into the line of `loss`, and take the gradient with respect to `z`.",
     ),
 )
 

@@ -175,7 +175,7 @@ GRADIENTS = Exercise(
     id="03.2",
     right="Two leaves were reached, and `s` had asked in time. Nothing asked for a gradient of the third leaf.",
     asked="What are `a.grad`, `b.grad`, `c.grad` and `s.grad` at the end? Give a list in this"
-    " order. `None` may be in it.",
+    " order. It may contain `None`.",
     vary=_other_gradients,
     principle="in `backward()`, a leaf that requires grad keeps the gradient that reaches it, and a non-leaf keeps"
     " its own if it asked before.",
@@ -301,13 +301,13 @@ look at: w.grad
 
 LINE = Exercise(
     id="03.6",
-    right="What that line does to the weight is recorded, so the name goes to a result.",
+    right="What that line does to the weight is recorded, so the name ends up on a result.",
     asked="In this program a weight has no `.grad` at the end, because it is a non-leaf. Which one"
     " line would you change? Give its number.",
     principle="what you do to a weight is recorded once its flag is up. What you do before is not.",
     hints=(
         "Print `is_leaf` and `requires_grad` of each weight after each line.",
-        "Where does `is_leaf` turn to False? If the flag went up before lines that compute, it went"
+        "Where does `is_leaf` become False? If the flag went up before lines that compute, it went"
         " up too early.",
     ),
     **NON_LEAVES.first(a=3, b=5, c=4, d=2),
@@ -372,9 +372,9 @@ REASONS = Exercise(
         ),
     },
     hints=(
-        "Three questions in this order: is it a non-leaf that keeps nothing? Has it a gradient? Is its flag up?",
-        "`tensor.retains_grad` tells you whether you called `retain_grad()`. For a leaf, compare"
-        " `tensor.grad` with None.",
+        "Three questions in this order: is it a non-leaf that keeps nothing? Does it have a gradient? Is its flag up?",
+        "`tensor.retains_grad` tells you whether you called `retain_grad()`. For a leaf, look"
+        " whether `tensor.grad` is None.",
     ),
     reference="""
 def why_no_grad(tensors):

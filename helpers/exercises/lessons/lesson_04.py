@@ -176,7 +176,7 @@ LINE = Exercise(
     principle="a comparison, `argmax`, a cast to integers and `item()` leave no node.",
     hints=(
         "Print `grad_fn` of each result. Where is it None, or where does `next_functions` not lead on as you expect?",
-        "Integers and bools cannot have a gradient. Which line makes some, or makes a plain number?",
+        "Integers and bools can't have a gradient. Which line makes some, or makes a plain number?",
     ),
     **PATHS.first(a=3, b=6, c=4, d=2),
 )
@@ -279,8 +279,9 @@ WALK = Exercise(
     principle="`next_functions` leads one step on, to nodes and to empty entries. You can reach the"
     " same node on several paths.",
     known={
-        "Called twice with one node, your function does not do the same twice: something of the"
-        " first call is still there in the second. Begin each call with a new set and a new list."
+        "Called twice with the same node, your function doesn't do the same thing twice:"
+        " something from the first call is still there in the second. Begin each call with a new"
+        " set and a new list."
         " Python makes a default in the `def` line only once.": lambda seen, _: seen[1] != seen[2],
         "On a graph of four nodes your function calls itself without end. Each call has to go on to"
         " an entry of `next_functions`, and to stop where there is none.": lambda seen, _: (
@@ -416,7 +417,7 @@ CASE = Exercise(
         " two of them move apart? And is there a slope left when they nearly touch?": always(
             _CLOSE
         ),
-        "Now the tables flee from one another and leave the room. A pair that's far enough apart should have"
+        "Now the tables run away from one another and leave the room. A pair that's far enough apart should have"
         " little to gain from moving on.": always(_FAR),
     },
     hints=(

@@ -88,7 +88,7 @@ def _known_pulled(x: list[float], arrives: list[float], n: int) -> dict[str, obj
         " arrive, and it's a number, 0.": lambda seen, _: len(seen) == 3 and None in seen,
         f"It runs. The {name} has several elements, and the line hands in a number for each of"
         " them.": ("error"),
-        "Where a 0 arrives you left the slope as it is. It is multiplied there, too.": tuple(
+        "Where a 0 arrives, you left the slope as it is. But it's multiplied there, too.": tuple(
             no_zero
         ),
         f"You multiplied what arrives by `x`, and `x` is not the derivative of its {name}.": (
@@ -228,7 +228,7 @@ DIVISION = Exercise(
     },
     hints=(
         "Differentiate `a / b` with respect to `a`, with `b` held still; then the other way round.",
-        "The derivatives are 1/b and −a/b². What arrives is `v`, and multiplies each of them.",
+        "The derivatives are 1/b and −a/b². What arrives is `v`, and it multiplies each of them.",
     ),
     reference="""
 def answer(v, a, b):
@@ -323,7 +323,7 @@ ROWS = Exercise(
         " each element of `f(x)`. To compare with `jacobian`, call it"
         " outside.": shows(_IN_JACOBIAN),
         "After your function ran, `x` holds different numbers from before. It belongs to whoever"
-        " called: read it, and do not write into it.": shows(_CHANGED),
+        " called: read it, but don't write into it.": shows(_CHANGED),
         "Your function returned something and never called `f`. Its rows depend on what `f`"
         " computes at `x`.": shows(_NEVER_RAN),
     },

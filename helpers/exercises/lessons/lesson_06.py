@@ -436,16 +436,16 @@ TALLY = Exercise(
     solution=yours("06"),
     cases=lambda random: cases("06", random),
     right="Your leaves keep a tally, as PyTorch's do, and you can wipe it in both ways.",
-    principle="the first gradient begins a tally of the leaf's own, each later one is added into that same"
-    " tally, and it stays there until `zero_grad` wipes it.",
+    principle="the first gradient begins a tally of the leaf's own, each later one is added to"
+    " that same tally, and it stays there until `zero_grad` wipes it.",
     known={
         "A Value has no such method. But its numbers are a plain tensor, which has them all:"
         " `grad.data.clone()`, `leaf.grad.data.zero_()`.": fails("'Value' object has no attribute"),
         "Each call replaced what the one before had left. A tally adds up.": at(
             [0], [0], (1.0, 1.0)
         ),
-        "A sum hands `x` and `y` the very same `Value`. You kept it as it came, so both leaves write on one"
-        " sheet, and you get 3 and 3. Begin a tally on a copy.": both(
+        "A sum hands `x` and `y` the very same `Value`. You kept it as it came, so both leaves"
+        " write on the same sheet, and you get 3 and 3. Begin a tally with a copy.": both(
             at([0], [0], (3.0, 3.0)), lambda seen, right: same(seen[1], right[1])
         ),
         "The first gradient counts twice: it begins the tally, and then it's added to it as well.": at(

@@ -446,7 +446,7 @@ FREE = Exercise(
     known={
         "A node has to hand its gradients on. Return what its `backward` gave you, after you've thrown the"
         " photographs away.": fails("'NoneType'", cases=slice(1)),
-        "You called `evaluate` right away, before there is a node. `run_backward` wants a function that still"
+        "You called `evaluate` right away, before there was a node. `run_backward` wants a function that still"
         " waits for a node and a gradient: `partial(evaluate, retain_graph=retain_graph)`.": fails(
             "missing 2 required positional arguments", cases=slice(1)
         ),
@@ -462,7 +462,7 @@ FREE = Exercise(
         ),
         "After `backward()` the node of `z` still holds its photographs. Throw them away where the node has"
         " just run, in `evaluate`.": at([0], [1]),
-        "The photographs are gone, and a line of yours looks into `saved` all the same. Let `unpack` alone"
+        "The photographs are gone, but a line of yours looks into `saved` all the same. Let `unpack` alone"
         " look there, and say `RuntimeError(TWICE)` if they're gone. Does your node of lesson 05 ask it,"
         " with `a, b = unpack(self)`?": fails_first("non-iterable NoneType", "not subscriptable"),
         "Your second call fails because there are no photographs, but in Python's words. Before `unpack`"

@@ -218,7 +218,7 @@ VALIDATE = Exercise(
         " reach autograd.": shows("requires grad"),
     },
     hints=(
-        "There are two switches, one for dropout and one for autograd. And note how the first one was set when you came.",
+        "There are two switches, one for dropout and one for autograd. And make a note of how the first one was set when you came.",
         "`model.training` tells you the mode, and `model.train(mode)` sets it. Put the call into a `no_grad` block.",
     ),
     reference="""

@@ -56,12 +56,12 @@ SCALED = Exercise(
     ),
     right="All three learn, wherever they are. An optimizer complains about a non-leaf that you give it, but it can't"
     " complain about one that you didn't.",
-    principle="a module registers Parameters and nothing else, and what `.to()` returns is one only if nothing had to"
-    " move.",
+    principle="a module registers Parameters and nothing else, and what `.to()` returns is a"
+    " Parameter only if nothing had to move.",
     hints=(
         'Print `[name for name, _ in broken(place).named_parameters()]`, once for `"cpu"` and once for `"meta"`.',
         'What is `type(broken("meta").scale)`?',
-        "`nn.Parameter(…)` asks for a gradient, and that has to come last. So what belongs inside its brackets?",
+        "`nn.Parameter(…)` asks for a gradient, and that has to come last. So what belongs inside its parentheses?",
     ),
     reference="""
 def answer(place):

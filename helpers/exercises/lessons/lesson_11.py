@@ -314,8 +314,9 @@ LOOP = Exercise(
         "Change one thing at a time and run `check` after each: it tells you one fault at a time.",
         "Ask of each line: does it run once, or in each lap? Does it make a new tensor, or edit one? Is the edit"
         " counted? What does it leave behind?",
-        "Forward inside the loop; `zero_grad()` before `backward()`, and no flag; `pred * 100`; `no_grad`"
-        " instead of `.data`; `.item()` for what is kept.",
+        "You're looking for a forward that runs only once and needs a flag for it, a tally that"
+        " nobody wipes, an edit of something backward still needs, a write that isn't counted,"
+        " and a log that keeps graphs alive.",
     ),
     reference="""
 def answer(model, x, y):

@@ -25,7 +25,7 @@ from helpers.exercises.watched_inputs import afterwards, leaf, noted, readable
 _grad, _arange = torch.autograd.grad, torch.arange
 
 _FACTOR = "What arrives, and which factor belongs to `a`?"
-_COUNT = "How many values come back, and how many arguments has the forward?"
+_COUNT = "How many values come back, and how many arguments does the forward take?"
 _PLACE = "Which argument does the first value belong to?"
 _PRODUCT = """class Product(torch.autograd.Function):
     @staticmethod
@@ -79,13 +79,13 @@ if a.grad == arrives * b:
 
 ENDS = Exercise(
     id="12.1",
-    right="`a` is handed the first value as it is. So that has to be what arrives, times `b`.",
+    right="`a` is handed the first value unchanged, so it has to be what arrives, times `b`.",
     asked="The backward of `Product` begins with `a, b = ctx.saved_tensors` and ends in one of these lines."
     " Which of them give the right `a.grad` for any incoming `grad`, without an error? Give a list of letters.",
     **RETURNS.first("abcdef"),
     hints=(
         "The slope of `a * b` with respect to `a` is `b`. What does it have to be multiplied by, and who does that?",
-        "Count the values in each line, and look at the first one. A None too many at the end does no harm.",
+        "Count the values in each line, and look at the first one. An extra None at the end does no harm.",
     ),
 )
 
@@ -165,8 +165,8 @@ THROUGH = Exercise(
 
 
 _INPUT = "Is this the result, or what went in?"
-_HOLDER = "Does what is kept lead to the result, or only hold something about it?"
-_GUARDED = "Does PyTorch keep a result that it was given this way as a reference to itself?"
+_HOLDER = "Does what's kept lead back to the result, or only say something about it?"
+_GUARDED = "If you hand PyTorch the result this way, does the node then refer back to it?"
 _BEGIN = """x = torch.ones(3, requires_grad=True)
 operation = torch.{}  # in the forward: y = operation(x), then the line, then return y"""
 KEPT = Lines(
@@ -213,7 +213,7 @@ gc.enable()
 
 CIRCLES = Exercise(
     id="12.3",
-    right="In these the result refers to its node, and an attribute of the node refers back to the result: a circle.",
+    right="In these, the result refers to its node, and an attribute of the node refers back to the result: a circle.",
     asked="Each line is part of a forward. Later `del y` removes the last reference to the result. After which"
     " of them does it stay in memory until Python's garbage collector comes by? Give a list of letters.",
     **KEPT.first("abcdef"),
@@ -269,7 +269,7 @@ look at: x.grad.item()
 LINE = Exercise(
     id="12.4",
     right="With this line put right, the program prints what the formula says.",
-    principle="compute on paper what should be printed, and follow each number back to the line that keeps it.",
+    principle="work out on paper what should be printed, and follow each number back to the line that keeps it.",
     asked="The forward of this function is right, but the gradients aren't. Which line would you change? Give its number.",
     hints=(
         "What should be printed? Work it out on paper, and compare it with what this program prints.",
@@ -392,8 +392,8 @@ LIMITED = Exercise(
             "`w`",
         ),
     ),
-    right="What arrives goes on inside the range and stops outside it, and no edit of `w` can make that wrong"
-    " without a word. Chips are trained like this: it's called quantization-aware training.",
+    right="What arrives gets through inside the range and stops outside it, and no edit of `w` can make that wrong"
+    " without a word. Networks for such chips are trained like this: it's called quantization-aware training.",
     principle="what your backward returns is what arrives, times the slope that you chose, at the `w` of the"
     " forward.",
     known={
@@ -403,7 +403,7 @@ LIMITED = Exercise(
         " `torch.autograd.Function`, and return what its `apply` returns.": shows(_TORCHS),
         _RAISES: each_has(1, "raises"),
         "You keep something in the class or in a name outside it, where all calls share it. When a second"
-        " call comes, the first one has lost its own. Each call has its own `ctx`, so keep it"
+        " call comes along, the first one loses what it kept. Each call has its own `ctx`, so keep it"
         " there.": shows(_MIXED),
     },
     hints=(
@@ -420,14 +420,14 @@ class Limited(torch.autograd.Function):
 ~       ctx.save_for_backward(w.data)  # `w` was edited before backward, and your function used the new numbers
 ~           # without a word. What would have given them a date?
 ~       ctx.save_for_backward(w, most)  # `most` is a number, which `save_for_backward` refuses. A number can't
-~           # change behind your back, so it may be an attribute.
+~           # change behind your back, so an attribute will do.
         ctx.most = most
         return w.round().clamp(-most, most)  # the forward itself was right, so leave it as it is
 
     @staticmethod
     def backward(ctx, grad):
         (w,) = ctx.saved_tensors
-        return grad * (w.abs() <= ctx.most), None  # what arrives goes on inside the range, and only there
+        return grad * (w.abs() <= ctx.most), None  # what arrives gets through inside the range, and only there
 ~       return (w.abs() <= ctx.most).float(), None  # Your backward returns the bare mask, so whatever arrives is
 ~           # lost. In `check`, 2 and 3 arrive.
 ~       return grad, None  # Your gradient is right inside the range, but outside it should be 0.
@@ -461,7 +461,7 @@ STRANGER = Exercise(
     truth=lambda: on_torch,
     solution=yours("12"),
     cases=lambda random: cases("12", random),
-    right="A stranger's function runs on your engine, and with PyTorch's rules: one node, dated photographs, one"
+    right="A stranger's function runs on your engine, and by PyTorch's rules: one node, dated photographs, one"
     " gradient for each argument. And now you know what `ctx` is. It was the node all along.",
     principle="`ctx` is the node of this call. It gets its edges from the inputs and its photographs from"
     " `save_for_backward`, and it's handed to both halves.",
@@ -471,11 +471,11 @@ STRANGER = Exercise(
         ),
         "What you keep has no date. `save(values)` from lesson 09 gives you what a node keeps: use"
         " that.": fails_first("non-iterable Value object"),
-        "`saved_tensors` hands out pairs, each with a date. What a backward wants are Values, and `unpack` makes"
-        " them of the pairs, once it has compared the dates.": fails_first(
+        "`saved_tensors` hands out pairs, each with a date. A backward wants Values, and `unpack` takes them"
+        " out of the pairs once it has compared the dates.": fails_first(
             "not Value", "must be real"
         ),
-        "Nothing is in `saved_tensors`. Keep it in `self.saved`, where `unpack` and `evaluate` look for"
+        "There's nothing in `saved_tensors`. Keep what you save in `self.saved`, where `unpack` and `evaluate` look for"
         " it.": fails_first("not enough values to unpack"),
         "`apply` is called on the class. It needs `@classmethod` above it, and gets the class as"
         " `cls`.": fails_first("'Value' object is not callable"),
@@ -484,16 +484,16 @@ STRANGER = Exercise(
         ),
         "You handed `forward` all inputs in a single tuple. A star takes it apart:"
         " `cls.forward(ctx, *inputs)`.": fails_first("'tuple' object has no attribute"),
-        "A static method isn't handed its object by itself, so `ctx` is missing. Call it by way of the class:"
+        "A static method isn't handed its object automatically, so `ctx` is missing. Call it through the class:"
         " `type(node).backward(node, grad)`.": fails_first("backward() missing"),
-        "PyTorch's own nodes, and yours from lesson 05, are called with the node and the gradient, too. By way"
-        " of the class that fits both: `type(node).backward(node, grad)`.": fails_first(
+        "Your own nodes from lesson 05 have ordinary methods, so `node.backward(node, grad)` hands them the node"
+        " twice. Called through the class, both kinds fit: `type(node).backward(node, grad)`.": fails_first(
             "takes 2 positional arguments but 3"
         ),
-        "A backward with a single gradient returns it as it is, without a tuple. Make it one before you hand it"
+        "A backward with a single gradient returns it bare, without a tuple. Put it into one before you hand it"
         " to `validate_outputs`.": fails_first("has no len()"),
-        "Some backwards return a tuple already, such as those of your products. Make one only where there is"
-        " none.": at(
+        "Some backwards return a tuple already, such as those of your products. Make one only where there"
+        " isn't one yet.": at(
             [0],
             [0],
             "function AccumulateGrad returned an incorrect number of gradients (expected 0, got 1)",
@@ -512,10 +512,10 @@ STRANGER = Exercise(
         "The node has no shape. Give it that of the result's `data`.": at([2, 6], [2], ()),
         "A plain number among the inputs has no edge of its own. Make a Value of it first, with"
         " `as_value`.": fails_first("has no attribute 'grad_fn'"),
-        "You left the plain number out, but it's an argument as well. It needs its place among the edges:"
-        " `(None, 0)`, which comes of `as_value`.": at([4], [0]),
+        "You left the plain number out, but it's an argument as well. It needs a place among the edges:"
+        " `(None, 0)`, which it gets once `as_value` has made it a Value.": at([4], [0]),
         "Neither input wants a gradient here, so there should be no node.": at([8], [0, 1]),
-        "Recording is switched off here, so there should be no node. Ask for `grad_mode`.": at(
+        "Recording is switched off here, so there should be no node. Look at `grad_mode`.": at(
             [9], [1]
         ),
         "While the forward runs, nothing should be recorded. Run it under `no_grad()`.": at(
@@ -525,15 +525,15 @@ STRANGER = Exercise(
         " history. Hand out a second name tag: `detach(result)`.": at([13, 14], [0, 1]),
         "This backward returns one gradient, but there were two arguments, and your engine doesn't mind. Let"
         " `validate_outputs` count.": at([15], [0]),
-        "`saved_tensors` has to ask `unpack`, which says it in PyTorch's words when the photographs are gone, or"
+        "`saved_tensors` has to ask `unpack`, which complains in PyTorch's words when the photographs are gone or"
         " out of date.": fails_first("'NoneType' object is not iterable"),
         "The second call should be refused: once a node has run, its photographs go, unless `retain_graph`"
         " says otherwise.": at([16], [0]),
     },
     hints=(
-        "`ctx = cls([as_value(thing) for thing in inputs])`: a node of this very class, with an edge for each"
+        "`ctx = cls([as_value(thing) for thing in inputs])`: a node of your class, with an edge for each"
         " input. That's all a `ctx` is.",
-        "Run `cls.forward(ctx, *inputs)` in a `with no_grad():` block. Then look whether the result is one of"
+        "Run `cls.forward(ctx, *inputs)` in a `with no_grad():` block. Then check whether the result is one of"
         " the inputs.",
         "A node is needed if `grad_mode` is on and an edge in `ctx.next_functions` leads somewhere. Then set"
         " `requires_grad`, `grad_fn` and `ctx.shape`.",

@@ -36,11 +36,11 @@ from helpers.exercises.watched_inputs import (
 _grad, _tensor = torch.autograd.grad, torch.tensor
 
 _ASKED = "Who computes the gradient here, and was that recorded?"
-_AFTER = "What does the last step do with the graph that was there?"
-_FLAG = "Does a flag that is set afterwards bring a history along?"
+_AFTER = "What does the last step do to the graph that was there?"
+_FLAG = "If you set a flag afterwards, does a history come with it?"
 _BEGIN = "x = torch.tensor({}, requires_grad=True)\n\n\ndef f(x):\n    return {}\n\n\ny = f(x)"
 GRAPHS = Lines(
-    read="“What a gradient is made of”, and ask each `g` for its `grad_fn`",
+    read="“Where a gradient comes from”, and ask each `g` for its `grad_fn`",
     begins=(
         _BEGIN.format([1.0, 2.0], "(x**3).sum()"),
         _BEGIN.format([2.0, 5.0], "x.exp().sum()"),
@@ -136,7 +136,7 @@ def _place(at: int) -> Place:
         f"row {at} of the Hessian times `v`",
         {
             "the first derivative": _found(1, at),
-            "what one number of that row gives, and the row has two": _found(2, at, True),
+            "what one number of that row gives, but the row has two": _found(2, at, True),
         },
         {"the first derivative times a number of `v`": _found(1, at, True)},
     )
@@ -145,7 +145,8 @@ def _place(at: int) -> Place:
 HESSIAN = Exercise(
     id="13.2",
     right="The slope of `g @ v` is the Hessian times `v`, and the Hessian was never written down.",
-    principle="`v` is constant, so the slope of `g @ v` takes the slope of each `g`, times its number of `v`.",
+    principle="`v` is constant, so the slope of `g @ v` is the slope of each number in `g`, times its number in `v`,"
+    " all added up.",
     quantities=Quantities(
         program=_product,
         data={"x": [3.0, 5.0], "v": [1.0, 2.0], "f": "x[0] ** 2 * x[1]"},
@@ -197,7 +198,7 @@ INNER_STEP = Exercise(
                 "`w.grad`",
                 "the slope at `fast`, times the slope of the whole step with respect to `w`",
                 {
-                    "the slope at `fast` alone, as if the step did not depend on `w`": _at_fast,
+                    "the slope at `fast` alone, as if the step didn't depend on `w`": _at_fast,
                     "the part that comes through `g` alone, without its minus sign": lambda d: (
                         _at_fast(d) - run(_step(d)).item()
                     ),
@@ -257,12 +258,12 @@ look at: x.grad.item()
 LINE = Exercise(
     id="13.4",
     right="With this line put right, the gradient has all of its parts.",
-    principle="go back from what is printed, and ask at each line whether the history goes on.",
+    principle="go back from what's printed, and ask at each line whether the history goes on.",
     asked="One line of this program loses part of the gradient, or all of it. Which line would you change?"
     " Give its number.",
     hints=(
         "Which tensors ought to have a `grad_fn`? Ask for it after each line.",
-        "Look for a line that hands on the number and leaves its history behind.",
+        "Look for a line that hands on the number but leaves its history behind.",
     ),
     **SECOND.first(a=2, b=5, c=3, d=7),
 )
@@ -372,7 +373,7 @@ BUILD = Exercise(
         parts=("values", "`x`, `x.grad` and `v`", "gradients that came to `x`"),
     ),
     right="That's the Hessian times `v`. Two calls of `grad` take two passes, however large `x` is. Keep"
-    " it: some optimizers and tests of curvature are built on it.",
+    " it, because some optimizers and tests of curvature are built on it.",
     principle="record the first gradient, weight it with `v`, and differentiate the one number you get.",
     known={
         "Your first gradient has no graph. Who records what backward computes?": lambda seen, _: (
@@ -381,7 +382,7 @@ BUILD = Exercise(
                 for at in (0, 1)
             )
         ),
-        "The gradient of a linear function does not depend on `x`, and this one has no graph at all."
+        "The gradient of a linear function doesn't depend on `x`, and this one has no graph at all."
         " Ask `g.requires_grad`, and return zeros in the shape of `x`.": fails(
             "does not require grad", cases=slice(2, 3)
         ),
@@ -398,7 +399,7 @@ BUILD = Exercise(
         "Your function leaves a trace. `x`, its flag, its `.grad` and `v` should be what they were"
         " before. `torch.autograd.grad` returns a gradient and changes nothing.": shows(_TOUCHED),
         "With weights that require grad, the first gradient of a linear function has a graph, and it"
-        " leads to the weights alone. Let `grad` return zeros for an `x` that it doesn't meet:"
+        " leads to the weights alone. Let `grad` return zeros for an `x` it never reaches:"
         " `allow_unused=True, materialize_grads=True`.": fails(
             "appears to not have been used", cases=slice(4, 5)
         ),
@@ -406,7 +407,7 @@ BUILD = Exercise(
     hints=(
         "Two calls of `torch.autograd.grad`. The first one is recorded.",
         "`(g,) = torch.autograd.grad(f(x), x, create_graph=True)`, then the gradient of `(g *"
-        " v).sum()`. If `g` has no graph, the answer is zero, and also if its graph does not lead to `x`:"
+        " v).sum()`. If `g` has no graph, the answer is zero. So it is if its graph doesn't lead to `x`:"
         " `allow_unused=True, materialize_grads=True`.",
     ),
     solution=_HVP,
@@ -468,11 +469,11 @@ FORCES = Exercise(
         " what they were before. Work on a copy of the places, and ask with `torch.autograd.grad`.": (
             shows(_TOUCHED)
         ),
-        "Your loss sends no gradient to the weights. Either nobody recorded how the slope was computed, or"
+        "Your loss sends no gradient to the weights. Either the slope wasn't recorded while it was computed, or"
         " something cut it off afterwards.": shows(_NO_GRAPH),
     },
     hints=(
-        "Her loss had no history, and a flag that you raise afterwards brings none along. Where should the"
+        "Her loss had no history, and you can't add one afterwards by setting a flag. Where should the"
         " history have come from?",
         "A copy of the places that requires grad, then `torch.autograd.grad(…, create_graph=True)`. The force"
         " is minus that slope.",
@@ -480,7 +481,7 @@ FORCES = Exercise(
     reference="""
 def answer(model, places, measured):
     places = places.detach().clone().requires_grad_()
-    energy = model(places).sum()  # each place has its energy from the model itself, with the weights as they are
+    energy = model(places).sum()  # each place gets its energy from the model itself, with the weights as they are
     (slope,) = torch.autograd.grad(energy, places, create_graph=True)  # the slope needs a graph, so that the loss can reach the weights
 ~   (slope,) = torch.autograd.grad(energy / len(places), places, create_graph=True)  # You asked for the slope of the
 ~       # mean energy, so each force came out divided by the number of places.
@@ -502,8 +503,8 @@ AGAIN_AND_AGAIN = Exercise(
     truth=lambda: on_torch,
     solution=yours("13"),
     cases=lambda random: cases("13", random),
-    right="x³ at 3 gives 27, 18 and 6 on your engine, and you didn't have to change a single vjp: they"
-    " always computed with Values.",
+    right="x³ at 3 gives 27, 18 and 6 on your engine, and you didn't have to change a single vjp, because"
+    " they'd been computing with Values all along.",
     principle="backward is a computation like any other. Record it when you're asked to, and let its"
     " photographs and its tally keep their history.",
     known={
@@ -512,8 +513,8 @@ AGAIN_AND_AGAIN = Exercise(
         "`backward` doesn't know `create_graph` yet. By default it's False, and `retain_graph` is None.": (
             fails("create_graph")
         ),
-        "A plain `backward()` leaves a gradient with a graph, which takes up memory and which nobody asked"
-        " for. Put `with set_grad_enabled(create_graph):` around the walk, and the walk itself inside it.": at(
+        "A plain `backward()` leaves a gradient with a graph, which takes up memory although you didn't ask"
+        " for it. Put `with set_grad_enabled(create_graph):` around the walk, and the walk itself inside it.": at(
             [0], [2]
         ),
         "After one plain backward your engine doesn't record any more. `with set_grad_enabled(…):` puts"
@@ -528,15 +529,15 @@ AGAIN_AND_AGAIN = Exercise(
         " whose history was torn off. Return the `value` itself, not a new Value of its data.": at(
             [3], [2]
         ),
-        "`g` was computed *from* the graph of `z`, and it can't do without the photographs in there. With"
+        "`g` was computed *from* the graph of `z`, so it needs the photographs in there. With"
         " `create_graph=True` they stay, unless you're told otherwise, and `evaluate` has to be told.": at(
             [4], [0]
         ),
-        "The two calls left 27, but each of them contributes 27. The tally still has to add, also while"
+        "The two calls left 27, but each of them contributes 27. The tally still has to add up, even while"
         " it's being recorded.": at([8], [0], (27.0,)),
         "`g` is the gradient of the first call, and the second call wrote into it. While it's being"
         " recorded, the tally is a new sum.": at([8], [1]),
-        "`x` and `y` were handed one and the same Value, and both kept it as it came, so they share a"
+        "`x` and `y` were handed the same Value, and both kept it as it came, so they share a"
         " tally. `grad + 0.0` is a sheet of its own, and so is `Value(grad.data.clone())`.": at(
             [9, 10], [0]
         ),
@@ -551,13 +552,13 @@ AGAIN_AND_AGAIN = Exercise(
         ),
         "`x` was edited after its photograph was taken. Before you return a photograph, look at its"
         " date.": at([15], [0]),
-        "`create_graph=True` records even under `no_grad()`, in PyTorch as well: for this walk the flag"
+        "`create_graph=True` records even under `no_grad()`, as it does in PyTorch. For this walk the flag"
         " decides.": at([16], [2]),
     },
     hints=(
         "Three things cut the history of a gradient until now: `unpack` tore it off the photographs, the"
-        " tally kept only the numbers, and the graph was thrown away behind you.",
-        "`unpack` is the one of lesson 09, but for its last line: return each `value` itself.",
+        " tally kept only the numbers, and the graph was thrown away as you went.",
+        "`unpack` is the one from lesson 09, except for its last line: return each `value` itself.",
         "In `accumulate_grad` ask for `grad_mode`. While recording is on, `leaf.grad` becomes a sum of"
         " Values; `grad + 0.0` is one, too.",
         "In `backward` the walk goes into a `with set_grad_enabled(create_graph):`. Before that, if"

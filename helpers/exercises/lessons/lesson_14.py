@@ -510,7 +510,7 @@ HOOKED_ENGINE = Exercise(
         "With `retain_graph=True` the photographs should stay. Hand the flag on to `run_node`.": at(
             [2], [0]
         ),
-        "A hook that returns None changes nothing. You took its None for a gradient.": fails(
+        "Where a hook returns None, what it was given goes on. You took its None for a gradient.": fails(
             "NoneType", cases=slice(3, 4)
         ),
         "The hook on `h` saw nothing. Does `register` put it into the list, and do you call the hooks in"
