@@ -503,7 +503,7 @@ AGAIN_AND_AGAIN = Exercise(
     truth=lambda: on_torch,
     solution=yours("13"),
     cases=lambda random: cases("13", random),
-    right="x³ at 3 gives 27, 18 and 6 on your engine, and you didn't have to change a single vjp, because"
+    right="At 3, x³ gives 27, 18 and 6 on your engine, and you didn't have to change a single vjp, because"
     " they'd been computing with Values all along.",
     principle="backward is a computation like any other. Record it when you're asked to, and let its"
     " photographs and its tally keep their history.",
