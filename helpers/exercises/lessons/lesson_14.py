@@ -444,8 +444,8 @@ def _others_taught(random: Random) -> tuple:
 TAUGHT = Exercise(
     id="14.7",
     reader=function(*_TAUGHT, observe=_loss_seen, parts=("the loss", "the gradient of `z`")),
-    right="However sure the two of them are, the loss and its gradient are finite. The student's logarithm"
-    " is never rounded to that of 0, and the teacher's zeros stay out of the sum.",
+    right="However sure the two of them are, the loss and its gradient are finite. The student's logarithm is"
+    " taken before anything is rounded to 0, and the teacher's zeros stay out of the sum.",
     principle="a logarithm must never be given a 0, and where a 0 comes from rounding, compute the logarithm"
     " without the rounding.",
     known={
