@@ -291,7 +291,7 @@ def test_what_stands_behind_an_error_is_found(capsys):
 def test_without_an_error_there_is_a_sentence(monkeypatch, capsys):
     for name in ("last_exc", "last_value"):
         monkeypatch.delattr(sys, name, raising=False)
-    assert said(None, capsys).startswith("There's no error of a cell to look at.")
+    assert said(None, capsys).startswith("I found no error to look at.")
 
 
 def test_inside_an_except_block_it_is_that_error(capsys):
@@ -656,7 +656,7 @@ AGES = {
     "before a guess": ([f"find_line = print\n{FAILS}", "find_line('which line?')"], ""),
     "of the cell before, which did not parse": ([FAILS, "w = = 2"], ""),
     "shown by a magic": (["1", f"%%time\n{FAILS}"], ""),
-    "of a script": (["%run {script}"], "I cannot tell which cell this error came from"),
+    "of a script": (["%run {script}"], "I can't tell which cell this error came from"),
 }
 WITHOUT_LINE = {"of the cell before, which did not parse"}
 
