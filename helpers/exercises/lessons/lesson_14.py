@@ -37,7 +37,7 @@ _PATH = "Does backward come past the tensor that the hook is on?"
 _TIME = "Is the hook there when backward comes by?"
 _BEGIN = "seen = []\nw = torch.tensor({}, requires_grad=True)\nh = w * {}\ny = h**2"
 HOOKS = Lines(
-    read="part 1, and the answers below the lab",
+    read="“Can you trust a witness?”, and the answers below the lab",
     begins=(_BEGIN.format(2.0, 3), _BEGIN.format(3.0, 2), _BEGIN.format(5.0, 2)),
     lines={
         "h.register_hook(lambda g: g * 2)": _RETURNS,
@@ -167,7 +167,7 @@ _SLOPE = "Is a slope infinite at 0, and does a 0 meet it on the way back?"
 _FORWARD = "Is a number of the forward pass already infinite or NaN?"
 _SAFE = "Which number does the operation get in place of 0?"
 NANS = Lines(
-    read="part 4, and the case of lesson 05",
+    read="“Which line?”, and the case of lesson 05",
     begins=tuple(f"x = torch.tensor([0.0, {x}], requires_grad=True)" for x in (4.0, 9.0, 1.0, 2.0)),
     lines={
         "y = torch.where(x > 0, x.log(), 0.0)": _SLOPE,
@@ -338,6 +338,9 @@ GUARD = Exercise(
         " off again.": shows(_NO_STOP),
         "Backward stopped with an error, which the case below shows. Does your hook raise"
         " it?": _hook_failed,
+        "A frozen parameter can't take a hook. Pass over those that don't require grad.": fails(
+            "cannot register a hook"
+        ),
         "The gradients aren't what they'd be without your guard. A hook that only looks returns"
         " nothing, not even what `report` returns. And it leaves `.grad` and every flag"
         " alone.": wrong_in(3),
@@ -441,8 +444,8 @@ def _others_taught(random: Random) -> tuple:
 TAUGHT = Exercise(
     id="14.7",
     reader=function(*_TAUGHT, observe=_loss_seen, parts=("the loss", "the gradient of `z`")),
-    right="However sure the two of them are, the loss and its gradient stay finite, because neither logarithm"
-    " is ever given a 0.",
+    right="However sure the two of them are, the loss and its gradient are finite. The student's logarithm"
+    " is never rounded to that of 0, and the teacher's zeros stay out of the sum.",
     principle="a logarithm must never be given a 0, and where a 0 comes from rounding, compute the logarithm"
     " without the rounding.",
     known={

@@ -309,8 +309,8 @@ def answer(layers, x, size):
 ~       x = checkpoint(block, x, use_reentrant=False, preserve_rng_state=False)  # With `preserve_rng_state=False` a
 ~           # Dropout drops different numbers when its block runs again.
 ~       x = checkpoint(lambda t: layers[at : at + size](t), x, use_reentrant=False)  # Your block looks up
-~           # `at` when it runs, and it runs again in backward. By then the loop has ended, so each block
-~           # is the last one.
+~           # where it begins when it runs, and it runs again in backward. By then the loop has ended, so
+~           # each block is the last one.
 ~       checkpoint(block, x, use_reentrant=False)  # You throw away what a block returns, but the next block needs
 ~           # it.
     return x
