@@ -46,7 +46,7 @@ def walk(*models: nn.Module, names: tuple[str, ...] = ("",)) -> Plot:
         if not any(line.get_ydata().any() for line in panel.lines[:-1]):
             panel.set_ylim(-1, 1)
     if len(models) > 1:
-        axes[0].legend(loc="upper left", fontsize=7)
+        axes[0].legend(loc="upper center", bbox_to_anchor=(0.62, 1), ncols=2, fontsize=7)
     begin = "A straight path through both moons, and three curves along it, one below the other."
     return plot(figure, alt=" ".join([begin, *said]))
 

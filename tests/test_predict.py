@@ -70,13 +70,13 @@ def test_a_guess_is_read_in_any_reasonable_form_and_nothing_else_is(asked, readi
 def test_a_guess_is_answered_with_its_own_reason():
     assert (
         kind_of(LETTERS).reply(LETTERS, "a")
-        == "You said (a), but it's (b). It sounds so: a < b.</script>"
+        == "It's (b), but you said (a). It sounds so: a < b.</script>"
     )
     assert kind_of(LETTERS).reply(LETTERS, "b") == "You said (b), and that's right. It multiplies."
     of_numbers = kind_of(NUMBERS)
-    said = "You said 33, 5, but it's 405, -0.5. 33 is the sum."
+    said = "It's 405, -0.5, but you said 33, 5. 33 is the sum."
     assert of_numbers.reply(NUMBERS, "33, 5") == said
-    assert of_numbers.reply(NUMBERS, "1, 2") == "You said 1, 2, but it's 405, -0.5. Paths add."
+    assert of_numbers.reply(NUMBERS, "1, 2") == "It's 405, -0.5, but you said 1, 2. Paths add."
     right = "You said 405.1, -0.5, and that's right. Paths add."
     assert of_numbers.reply(NUMBERS, "405.1, -0.5") == right
 

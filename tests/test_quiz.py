@@ -172,7 +172,7 @@ def test_a_choice_is_answered_at_once_with_the_guess_of_then_beside_it(capsys):
     assert capsys.readouterr().out.splitlines() == [
         "q4: You said (c), and that's right. In lesson 00 you said (b). Lesson 03 shows it.",
         "q3: You said (a), and that's right. Lesson 02 shows it.",
-        "q7: You said (b), but it's (c). In lesson 00 you said (c). Lesson 07 shows it.",
+        "q7: It's (c), but you said (b). In lesson 00 you said (c). Lesson 07 shows it.",
         'q8: your guess, one of a, b, c. Without buttons: then_and_now(q8="a")',
         "quiz.1 is from an earlier edition and isn't asked any more.",
     ]

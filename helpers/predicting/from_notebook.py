@@ -24,6 +24,7 @@ NUMBER_OF_IDEA = re.compile(r"^\d+ · ")
 EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2}|_)(?=\S)(.+?)(?<=\S)\1(?![\w*])")
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 OF_A_CARD = ("id", "title", "rest", "name", "kind", "at")
+UNTOLD = "This line can stay as it is."
 NO_LINE = {"says": "no line is used.", "facts": [], "isGood": False}
 
 Json = dict[str, Any]
@@ -201,7 +202,7 @@ def mend(said: Json) -> dict[str, str]:
 
 def told_of(number: str, tells: dict[str, list[str]], tried: dict[str, str]) -> str:
     """Say what is to be known of one line, and what came when it was changed."""
-    says, *change = tells.get(number, ("",))
+    says, *change = tells.get(number, (UNTOLD,))
     if not change:
         return says
     changed = f"With `{change[0].strip()}`" if change[0].strip() else "Without it"

@@ -80,7 +80,7 @@ def reply_to(question: Question, guess: str, is_right: bool, reason: str) -> str
     """Return what is said of a letter or numbers; the same in the browser: choose.js."""
     if is_right:
         return f"You said {named(guess)}, and that's right. {question.takeaway}"
-    said = f"You said {named(guess)}, but it's {named(question.right)}."
+    said = f"It's {named(question.right)}, but you said {named(guess)}."
     return f"{said} {reason or question.takeaway}"
 
 

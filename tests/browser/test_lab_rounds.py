@@ -95,7 +95,7 @@ def test_a_round_by_keyboard_then_a_guess_in_a_player(lesson, lab):
     page.wait_for_function(ANSWERED, arg=place)
     said = page.evaluate(SAID, place)
     assert said == kind_of(LETTERS).reply(LETTERS, wrong).replace("`", "")
-    assert said.startswith(f"You said ({wrong}), but it's ({LETTERS.right}). ")
+    assert said.startswith(f"It's ({LETTERS.right}), but you said ({wrong}). ")
     record = progress(lab)["05.q1"]
     assert record.pop("day") == today().isoformat()
     assert record.pop("minutes", 1) > 0  # of a slow machine

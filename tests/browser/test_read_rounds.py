@@ -67,7 +67,7 @@ def test_output_and_reason_come_with_the_guess_and_are_there_after_a_reload(chro
         assert waiting(page) == [False] * 3, "to choose is not to say"
         row(page).get_by_role("button", name=f"My guess is ({WRONG})").click()
         said = plain(kind_of(FIRST).reply(FIRST, WRONG))
-        assert said.startswith(f"You said ({WRONG}), but it's ({FIRST.right}). ")
+        assert said.startswith(f"It's ({FIRST.right}), but you said ({WRONG}). ")
         for _ in range(2):
             expect(row(page).locator(".prediction-said")).to_have_text(said)
             assert waiting(page) == [True] * 3

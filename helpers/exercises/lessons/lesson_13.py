@@ -503,7 +503,7 @@ AGAIN_AND_AGAIN = Exercise(
     truth=lambda: on_torch,
     solution=yours("13"),
     cases=lambda random: cases("13", random),
-    right="x³ at 3 gives 27, 18 and 6 on your engine, and you didn't have to change a single vjp, because"
+    right="At 3, x³ gives 27, 18 and 6 on your engine, and you didn't have to change a single vjp, because"
     " they'd been computing with Values all along.",
     principle="backward is a computation like any other. Record it when you're asked to, and let its"
     " photographs and its tally keep their history.",
@@ -556,10 +556,10 @@ AGAIN_AND_AGAIN = Exercise(
         " decides.": at([16], [2]),
     },
     hints=(
-        "Three things cut the history of a gradient until now: `unpack` tore it off the photographs, the"
-        " tally kept only the numbers, and the graph was thrown away as you went.",
+        "Three things were in the way: `unpack` tore the photographs off their history, the tally kept only the"
+        " numbers, and the photographs that you need again were thrown away as you went.",
         "`unpack` is the one from lesson 09, except for its last line: return each `value` itself.",
-        "In `accumulate_grad` ask for `grad_mode`. While recording is on, `leaf.grad` becomes a sum of"
+        "In `accumulate_grad` look at `grad_mode`. While recording is on, `leaf.grad` becomes a sum of"
         " Values; `grad + 0.0` is one, too.",
         "In `backward` the walk goes into a `with set_grad_enabled(create_graph):`. Before that, if"
         " `retain_graph` is None, it takes over what `create_graph` says.",

@@ -37,7 +37,7 @@ _PATH = "Does backward come past the tensor that the hook is on?"
 _TIME = "Is the hook there when backward comes by?"
 _BEGIN = "seen = []\nw = torch.tensor({}, requires_grad=True)\nh = w * {}\ny = h**2"
 HOOKS = Lines(
-    read="part 1, and the answers below the lab",
+    read="“Can you trust a witness?”, and the answers below the lab",
     begins=(_BEGIN.format(2.0, 3), _BEGIN.format(3.0, 2), _BEGIN.format(5.0, 2)),
     lines={
         "h.register_hook(lambda g: g * 2)": _RETURNS,
@@ -78,7 +78,7 @@ CHANGED = Exercise(
     **HOOKS.first("abcdef"),
     hints=(
         "Ask three things of each hook: is it on the right tensor, is it there in time, and what does it return?",
-        "A hook that returns nothing, and edits nothing in place, changes nothing, and `append` returns nothing. What"
+        "A hook that returns None and edits nothing in place leaves the gradient alone, and `append` returns None. What"
         " `detach()` returns is a different tensor, and `y` wasn't computed from it.",
     ),
 )
@@ -140,8 +140,8 @@ def _other_clipping(random: Random) -> Data:
 
 CLIPPING = Exercise(
     id="14.2",
-    right="The first clipping shortens both alike. The second cuts off only what's over its limit, which"
-    " changes the direction.",
+    right="The first clipping shortens both by the same factor. The second cuts off only what's over its limit,"
+    " and that changes the direction.",
     principle="clipping by norm multiplies all gradients by one factor, and clipping by value cuts each one on its own.",
     quantities=Quantities(
         program=_clipping,
@@ -167,7 +167,7 @@ _SLOPE = "Is a slope infinite at 0, and does a 0 meet it on the way back?"
 _FORWARD = "Is a number of the forward pass already infinite or NaN?"
 _SAFE = "Which number does the operation get in place of 0?"
 NANS = Lines(
-    read="part 4, and the case of lesson 05",
+    read="“Which line?”, and the case of lesson 05",
     begins=tuple(f"x = torch.tensor([0.0, {x}], requires_grad=True)" for x in (4.0, 9.0, 1.0, 2.0)),
     lines={
         "y = torch.where(x > 0, x.log(), 0.0)": _SLOPE,
@@ -338,6 +338,9 @@ GUARD = Exercise(
         " off again.": shows(_NO_STOP),
         "Backward stopped with an error, which the case below shows. Does your hook raise"
         " it?": _hook_failed,
+        "A frozen parameter can't take a hook. Pass over those that don't require grad.": fails(
+            "cannot register a hook"
+        ),
         "The gradients aren't what they'd be without your guard. A hook that only looks returns"
         " nothing, not even what `report` returns. And it leaves `.grad` and every flag"
         " alone.": wrong_in(3),
@@ -441,8 +444,8 @@ def _others_taught(random: Random) -> tuple:
 TAUGHT = Exercise(
     id="14.7",
     reader=function(*_TAUGHT, observe=_loss_seen, parts=("the loss", "the gradient of `z`")),
-    right="However sure the two of them are, the loss and its gradient are numbers. Both times, no logarithm"
-    " is ever given a 0.",
+    right="However sure the two of them are, the loss and its gradient are finite. The student's logarithm"
+    " is never rounded to that of 0, and the teacher's zeros stay out of the sum.",
     principle="a logarithm must never be given a 0, and where a 0 comes from rounding, compute the logarithm"
     " without the rounding.",
     known={
@@ -450,7 +453,7 @@ TAUGHT = Exercise(
         "You return one number for each row. The loss is their mean.": shows(SEVERAL),
         "The loss is still NaN or infinite for some rows. Which logarithm is given a 0: the teacher's, or"
         " the student's?": _not_finite(0),
-        "The loss is a number now, but its gradient isn't. You took care of the result, and the"
+        "The loss is a number now, but its gradient isn't. You took care of the result, but the"
         " logarithm itself is still given a 0.": _not_finite(1),
     },
     hints=(
@@ -497,12 +500,12 @@ HOOKED_ENGINE = Exercise(
     truth=lambda: on_torch,
     solution=yours("14"),
     cases=lambda random: cases("14", random),
-    right="You can listen in on your own engine, and change what goes by. A hook before a node sees all that"
-    " has arrived, once, because that's when a node runs.",
+    right="You can listen in on your own engine, and change what goes by. A hook before a node is called once,"
+    " with the whole sum, because a node waits until everything has arrived.",
     principle="a node runs between two lists of hooks, and what a hook returns takes the place of what it was"
     " given.",
     known={
-        "`evaluate` has to return what the node hands on, also where there are no hooks at all.": (
+        "`evaluate` has to return what the node hands on, even where there are no hooks at all.": (
             _not_passed_on
         ),
         "Without the flag, a second backward should be refused. Let `run_node` run the node: it also"
@@ -519,14 +522,14 @@ HOOKED_ENGINE = Exercise(
         " runs, and hand the node what they return.": at([4], [0], (114.0,)),
         "There are three hooks on `h`, and the last one to be registered threw the others out. A new hook"
         " goes to the end of the list.": at([5], [0], (36.0,)),
-        "A hook is given what the hook before it has left, but yours is given what arrived"
+        "A hook is given what comes out of the hook before it, but yours is given what arrived"
         " in the first place.": at([5], [1], "h 12.0, 12.0"),
         "Hooks run in the order in which they were registered: first times ten, then plus one. Put a new one"
         " at the end of the list.": at([6], [0], (390.0,)),
         "`register` has to return a `Handle`, or you could never take a hook off again.": fails(
             "has no attribute 'remove'"
         ),
-        "This hook was taken off, and yet it runs. A `Handle` needs the very list that the hook is"
+        "This hook was taken off, but it still runs. A `Handle` needs the very list that the hook is"
         " in.": at([7, 8], [0]),
         "The hook on the leaf `x` ran before `.grad` was filled. Hooks *after* a node come below"
         " `run_node`.": at([9], [1], "x None"),
@@ -537,9 +540,9 @@ HOOKED_ENGINE = Exercise(
         ),
         "The two tuples are the wrong way round. First comes what the node hands on, then what it was"
         " given.": at([10], [1], "h 57.0, 57.0, 19.0"),
-        "What a node was *given* is what the hooks before it have left, so 38 here, and no longer the 19"
+        "What a node was *given* is what comes out of the hooks before it. Here that's 38, and no longer the 19"
         " that arrived.": at([11], [1]),
-        "This hook runs after the node and returns another tuple. That should be handed on in place of"
+        "This hook runs after the node and returns a different tuple. Hand that one on in place of"
         " the first.": at([12], [0]),
         "Two hooks after one node: the second one is given what the first has returned.": at(
             [13], [1]

@@ -34,7 +34,7 @@ function named(guess) {
 // The words of an answer; the same in Python: answers.py
 export function reply(choice, answer) {
   if (isRight(choice, answer)) return `You said ${named(choice)}, and that's right. ${answer.takeaway}`;
-  return `You said ${named(choice)}, but it's ${named(answer.right)}. ${whyOf(choice, answer) || answer.takeaway}`;
+  return `It's ${named(answer.right)}, but you said ${named(choice)}. ${whyOf(choice, answer) || answer.takeaway}`;
 }
 
 class Choose {
