@@ -41,10 +41,10 @@ INTRODUCTION = """# Assignment: {title}
 Put your answers in place of the dots. You may add code cells of your own below each. Then save this file and hand it in.
 These exercises come from the lessons, so where one mentions a cell or an error above it, look there.
 
-It is run from top to bottom, without a network and with nobody to answer an `input()`, and only code counts, no outputs:
-before you hand it in, *Restart Kernel and Run All Cells*. A cell may take 20 seconds. Whether an answer is right is not said
-here. An exercise gives all of its points or none."""
-LEFT_OUT = "Not asked here: {}. Their lessons ask them, and `check` there tells how they went."
+We run it from top to bottom, without a network and with nobody to answer an `input()`. Only your code counts, not its outputs,
+so before you hand it in, try *Restart Kernel and Run All Cells*. A cell may take 20 seconds. You aren't told here whether an
+answer is right. An exercise gives all of its points or none."""
+LEFT_OUT = "Not asked here: {}. They are in their lessons, where `check` tells you how they went."
 CALL = re.compile(
     r'my_engine\("\d\d"(?:, show=True)?\)'
 )  # for which a cell stands here with what it brings

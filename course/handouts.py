@@ -20,7 +20,7 @@ KINDS = ("questions", "answers")
 ASKS = 'class="round"'  # in a deck: a slide that asks something
 LACKING = {
     "graphs": "none of its rounds draws a graph",
-    "chain-rule": "it steps through no backward of numbers alone",
+    "chain-rule": "it doesn't step through a backward of plain numbers",
 }
 BY_HAND = (
     "Sheets are printed by Chromium, Chrome or Edge, and none was found; the variable CHROMIUM can name one."

@@ -30,7 +30,7 @@ def main(prefix=sys.prefix):
         write(prefix)
     except (OSError, ValueError) as error:
         print(f"JupyterLab keeps its own settings: {error}.")
-        print("Widgets are not saved; repair or remove that file.")
+        print("Widgets won't be saved with a notebook. Repair or remove that file.")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def chosen(named: str, root: Path) -> tuple[dict[str, Path], str]:
         return lessons | {OWN: path}, OWN
     number = named.partition("_")[0].zfill(2)
     if named and number not in lessons:
-        there = f"There is no lesson {named!r}, but {', '.join(lessons)}."
+        there = f"There is no lesson {named!r}. There are {', '.join(lessons)}."
         raise Unpublishable(f"{there} For example: make present N=05")
     return lessons, number if named else ""
 
@@ -77,7 +77,7 @@ def route_named(name: str, root: Path) -> list[Block]:
         return []
     known = routes(root)
     if name not in known:
-        there = f"There is no route {name!r}, but {', '.join(known)}."
+        there = f"There is no route {name!r}. There are {', '.join(known)}."
         raise Unpublishable(f"{there} For example: make present ROUTE=day")
     return known[name]
 
@@ -102,7 +102,7 @@ async def serve(presentation: Presentation, given: argparse.Namespace) -> None:
 def port(given: str) -> int:
     """Return the number of a port. Raises ArgumentTypeError, which argparse says in a sentence."""
     if not given.isdecimal() or int(given) > 65535:
-        said = f"{given!r} is no port: give a number up to 65535, 0 for a free one"
+        said = f"{given!r} isn't a port: give a number up to 65535, or 0 for a free one"
         raise argparse.ArgumentTypeError(said)
     return int(given)
 

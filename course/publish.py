@@ -115,7 +115,7 @@ def parser() -> argparse.ArgumentParser:
     add("--to", choices=FORMS, required=True, help="slides with speaker notes, or a page to read")
     add("-o", type=Path, required=True, help="the file to write; for a folder a folder")
     add("--trust", action="store_true", help="keep HTML and scripts: for your own notebooks only")
-    helped = "do not open slides in Chromium to see whether all fits"
+    helped = "don't open the slides in Chromium to see whether everything fits"
     add("--no-check", dest="check", action="store_false", help=helped)
     return made
 

@@ -105,7 +105,7 @@ def reset(number, root=ROOT, into=None):
     """Give one lesson back as it is today; the old copy is kept under a name of its own."""
     number = short(number).zfill(2)
     if number not in lessons(root):
-        there = f"There is no lesson {number!r}, but {', '.join(lessons(root))}."
+        there = f"There is no lesson {number!r}. There are {', '.join(lessons(root))}."
         sys.exit(f"{there} For example: {resetting('03', into)}")
     copy, lines = (into or root / "work") / lessons(root)[number].name, []
     if copy.exists():

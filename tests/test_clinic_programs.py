@@ -181,11 +181,11 @@ ALSO = {
     "a repr that IPython called": (
         ["class Odd:\n    def __repr__(self):\n        return 1 / 0", "Odd()"],
         "ZeroDivisionError: division by zero",
-        "I cannot tell which cell this error came from, so it may be an older one.",
+        "I can't tell which cell this error came from, so it may be an older one.",
     ),
     "a flag that nobody set": (
         ["import torch\nw = torch.ones(2)", "loss = (w * 2).sum()\nloss.backward()"],
-        "loss has no graph: I see nothing that it was computed from that requires grad.",
+        "loss has no graph: as far as I can see, nothing it was computed from requires grad.",
         "Look at line 1: loss = (w * 2).sum()",
     ),
     "one of two errors": (
@@ -392,7 +392,7 @@ def test_a_warning_is_shown_as_before(recwarn):
 
 TWICE = ["import torch\nw = torch.ones(2, requires_grad=True)", "y = w.exp()\ny.sum().backward()"]
 CELLS_ONCE_MORE = {
-    "no error": (TWICE, "There's no error of a cell that I could run once more."),
+    "no error": (TWICE, "No cell has failed, so there's nothing I could run once more."),
     "a cell that asks itself": (
         [*TWICE, "y.sum().backward() if y is not None else diagnose(rerun=True)"],
         "That cell asks for a rerun itself.",

@@ -157,7 +157,7 @@ def test_every_text_names_the_same_pythons():
     pythons = wheels.pythons()
     assert pythons == ["3.11", "3.12", "3.13", "3.14"]
     readme = (ROOT / "README.md").read_text("utf-8")
-    said = re.search(r"^With Python (.+?) and `make`", readme, re.M)
+    said = re.search(r"^You need Python (.+?), and `make`", readme, re.M)
     assert re.findall(r"3\.\d+", said[1]) == pythons
     tried = re.search(r"^PYTHON \?= (.+)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
     assert re.findall(r"python(3\.\d+)", tried[1]) == pythons  # the compared one first

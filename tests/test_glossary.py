@@ -56,7 +56,7 @@ def test_every_link_leads_to_a_lesson_and_every_cause_and_term_to_its_own():
     for one in entries():
         links = re.findall(r"\[[Ll]esson (\d\d)\]\((\w+)\.ipynb\)", one.text)
         assert tuple(number for number, _ in links) == one.lessons
-        assert len(links) > 0
+        assert links or one.section != "term"
         for number, stem in links:
             assert stem == stems.get(number, listings()[number].file)
 

@@ -35,7 +35,7 @@ def test_a_name_that_could_do_harm_is_refused_and_said(tmp_path, name):
     put(tmp_path / f"{name}.ipynb")
     found, (said,) = submissions(tmp_path)
     assert found == {}
-    assert "named after its student" in said
+    assert "Name it after its student" in said
     assert said.isprintable()
 
 

@@ -47,7 +47,9 @@ def alone(tmp_path_factory):
 
 def test_a_loop_an_error_and_a_step_are_looked_at(alone):
     assert "Line 10 of program.py, rounds 2–3 of SGD. loss.backward(): backward() added to" in alone
-    assert "You've gone back from loss before, and that freed what its graph had saved." in alone
+    assert (
+        "You've already run backward from loss, and that freed what its graph had saved." in alone
+    )
     assert "The loss reaches 1 of 1 parameters" in alone
 
 

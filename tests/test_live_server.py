@@ -610,4 +610,4 @@ def test_a_notebook_that_cannot_be_read_is_listed_by_its_file_and_its_deck_says_
         del live.presentation.notebooks["broken"], live.presentation.watching["broken"]
     assert (listed.code, shown.code) == (200, 200)
     assert b">broken.ipynb</a>" in listed.body
-    assert b"is no notebook" in shown.body
+    assert b"a notebook: it " in shown.body

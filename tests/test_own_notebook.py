@@ -176,7 +176,7 @@ def test_what_needs_a_kernel_or_jupyterlab_says_so():
     bar = of(strangers.widget("100%|####| 10/10"))["text/plain"]
     assert bar.startswith("100%|####| 10/10\n(What stood here: a widget")
     said = of(shown(**{"application_vnd.plotly.v1+json": {"data": []}}))["text/plain"]
-    assert said.startswith("(An output of the kind application/vnd.plotly.v1+json, which needs")
+    assert said.startswith("(An output of the kind application/vnd.plotly.v1+json, which only")
     assert of(shown(text_plain="45"))["text/plain"] == "45"
 
 
@@ -327,7 +327,7 @@ TRUSTED = {  # what a cell puts out, and what of it a reader sees
     "a script": ({"application/javascript": "run()", "text/plain": "<Javascript>"}, ">run()<"),
     "plotly": (
         {"application/vnd.plotly.v1+json": {"data": []}},
-        "application/vnd.plotly.v1+json, which needs JupyterLab",
+        "application/vnd.plotly.v1+json, which only JupyterLab",
     ),
 }
 

@@ -72,7 +72,7 @@ def test_a_notebook_of_ones_own_stands_beside_the_lessons_whatever_its_name(
 @pytest.mark.parametrize("named", ["77", "../x", "glossary"])
 def test_a_lesson_that_is_not_there_gets_a_sentence(course, capsys, named):
     assert present.main([named], course) == 1
-    said = f"There is no lesson {named!r}, but 03, 11. For example: make present N=05\n"
+    said = f"There is no lesson {named!r}. There are 03, 11. For example: make present N=05\n"
     assert capsys.readouterr() == ("", said)
 
 
@@ -82,7 +82,7 @@ def test_a_file_that_is_no_notebook_gets_a_sentence(course, tmp_path, capsys):
     assert present.main([str(path)], course) == 1
     out, error = capsys.readouterr()
     assert (out, error.count("\n")) == ("", 1)
-    assert error.startswith(f"{path} is no notebook: it is no JSON (line 1).")
+    assert error.startswith(f"{path} isn't a notebook: it isn't JSON (line 1).")
 
 
 class Started:
@@ -217,7 +217,7 @@ def test_with_nohup_it_survives_its_terminal(course):
 def test_what_is_no_port_is_said_in_a_sentence(given, capsys):
     with pytest.raises(SystemExit):
         present.main([f"--port={given}"])
-    assert f"{given!r} is no port" in capsys.readouterr().err
+    assert f"{given!r} isn't a port" in capsys.readouterr().err
 
 
 def test_trust_is_for_a_notebook_of_ones_own_and_not_for_the_lessons(course, tmp_path):

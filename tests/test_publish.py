@@ -45,9 +45,9 @@ def stored(path, *cells):
 
 BROKEN = {
     "empty": (nbformat.writes(new_notebook()), "no cell"),
-    "cut off": ('{"nbformat": 4, "cells": [', "no JSON (line 1)"),
+    "cut off": ('{"nbformat": 4, "cells": [', "n't JSON (line 1)"),
     "deep": ("[" * 200_000, "too deep"),
-    "other json": ('{"a": 1}', "names no nbformat"),
+    "other json": ('{"a": 1}', "name an nbformat"),
     "wrong shape": ('{"nbformat": 4, "nbformat_minor": 5, "cells": 7}', "broken notebook"),
     "bytes": (b"\x89PNG\xff\xfe", "holds no text"),
 }
@@ -142,7 +142,7 @@ def test_a_film_with_anything_foreign_is_not_played(number):
     notebook = new_notebook(cells=[code("x", output)], metadata={"widgets": widgets})
     shown = prepared(notebook, notes=True).cells[0].outputs[0].data
     assert "text/html" not in shown
-    assert shown["text/plain"].startswith("its text\n(A player that cannot be shown")
+    assert shown["text/plain"].startswith("its text\n(A player that can't be shown")
 
 
 OLD = (ROOT / "tests" / "old_films" / "lab_2.json").read_text(encoding="utf-8")
@@ -155,7 +155,7 @@ def test_a_lab_of_an_earlier_version_is_told_and_its_picture_stays(tmp_path, mor
     for kind in ("slides", "page"):
         page = publish(path, kind, tmp_path / f"{kind}.html")
         assert 'class="player-slot"' not in page
-        assert "A player that cannot be shown: its notebook was saved" in page
+        assert "be shown: its notebook was saved" in page
         assert page.count("its still" if more else "a lab") >= 1
 
 
@@ -167,7 +167,7 @@ def test_nothing_is_told_beside_a_player_that_plays(tmp_path):
     page = publish(path, "page", tmp_path / "page.html")
     assert page.count('class="player-slot"') == 1
     assert "a table" in page
-    assert "cannot be shown" not in page
+    assert "be shown: its notebook" not in page
     assert "its still" not in page
 
 

@@ -64,5 +64,5 @@ def test_rows_that_show_nothing_are_no_blocks():
 
 
 def test_a_route_that_there_is_not_is_answered_with_those_that_there_are():
-    with pytest.raises(Unpublishable, match="no route 'night', but day, week-1"):
+    with pytest.raises(Unpublishable, match=r"no route 'night'\. There are day, week-1"):
         route_named("night", workspace.ROOT)

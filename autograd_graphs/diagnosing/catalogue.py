@@ -12,7 +12,7 @@ from typing import Any
 @dataclass(frozen=True, slots=True)
 class Cause:
     """Hold what leads to a symptom: what it is, what to try, the number of the lesson that
-    teaches it, and code that shows it.
+    teaches it ("" where none does), and code that shows it.
 
     `gives` is what `seen` holds after a snippet that raises nothing; `needs` says on which machine
     alone the snippet raises. There is no snippet where the symptom stands by documentation.
@@ -20,7 +20,7 @@ class Cause:
 
     what: str
     remedy: str
-    lesson: str
+    lesson: str = ""
     snippet: str = ""
     gives: Any = None
     needs: str = ""

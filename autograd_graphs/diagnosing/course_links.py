@@ -28,8 +28,10 @@ def course() -> Course | None:
 
 
 def link_to_lesson(number: str, word: str = "lesson") -> str:
-    """Return a link to a lesson, "[lesson 07](07_retain_graph.ipynb)"; "" without a course."""
+    """Return a link to a lesson, "[lesson 07](07_retain_graph.ipynb)"; "" without a course,
+    and of what no lesson teaches, whose number is "".
+    """
     here = course()
-    if here is None:
+    if here is None or not number:
         return ""
     return f"[{word} {number}]({here.lesson(number)})"

@@ -311,7 +311,7 @@ def _advice(symptom: Symptom) -> list[str]:
 
 
 def _cause(cause: Cause) -> str:
-    lesson = f" (lesson {cause.lesson})" if course() else "."
+    lesson = f" (lesson {cause.lesson})" if cause.lesson and course() else "."
     return f"  - {cause.what}. Try: {cause.remedy}{lesson}"
 
 

@@ -10,7 +10,12 @@ from functools import cache
 from autograd_graphs.diagnosing.catalogue import Cause, Symptom, Term, book
 from autograd_graphs.diagnosing.course_links import course, link_to_lesson
 
-SECTIONS = {"error": "Errors", "warning": "Warnings", "silent": "Nothing is said", "term": "Words"}
+SECTIONS = {
+    "error": "Errors",
+    "warning": "Warnings",
+    "silent": "No error, no warning",
+    "term": "Words",
+}
 STARS = re.compile(r"(?<!\s)\*|\*(?!\s)")  # what Markdown may take for emphasis
 UNDERSCORES = re.compile(r"(?<!\w)_|_(?!\w)")
 MARKS = re.compile(r"`|\\([*_])|(?<!\S)\*{1,2}(?=\S)|(?<=\S)\*{1,2}(?!\S)")
@@ -130,7 +135,8 @@ def _symptom(symptom: Symptom) -> Entry:
         first, *more = places
         text += f"\n\nIn the clinic: [a program like that]({first})"
         text += "".join(f", [and another]({place})" for place in more)
-    message, lessons = literal(symptom.message), tuple(cause.lesson for cause in symptom.causes)
+    message = literal(symptom.message)
+    lessons = tuple(cause.lesson for cause in symptom.causes if cause.lesson)
     return Entry(symptom.kind, message, text, symptom.also, lessons, symptom.typed)
 
 

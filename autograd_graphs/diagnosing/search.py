@@ -80,11 +80,11 @@ def meant_by(text: str) -> list[dict[str, float]]:
 
 
 def messages_in(text: str) -> list[Entry]:
-    """Return the errors and warnings whose message a text holds, the longest first."""
+    """Return the symptoms whose message, or whose other name, a text holds, the longest first."""
     whole = normal(text)
     longest = {}
     for index in indexed():
-        if index.entry.section in ("error", "warning"):
+        if index.entry.section != "term":
             lengths = [len(name) for name in index.names if name in whole]
             longest[index.entry] = max(lengths, default=0)
     return sorted(filter(longest.get, longest), key=longest.get, reverse=True)

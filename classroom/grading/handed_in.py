@@ -14,9 +14,9 @@ from classroom.grading.notebook import kind_and_id
 
 LARGEST = 5_000_000  # bytes of a submission
 STUDENT = re.compile(r"[^\W_][\w .,'@-]{0,99}")
-NO_NAME = "{!r}: not graded. It is named after its student: a letter or digit first, then also spaces and . , _ ' @ -"
-NOT_ONE = "{!r}: not graded. A student's folder has one notebook in it; here there are {}."
-TWICE = "{!r}: not graded. There is a file of the same student, too."
+NO_NAME = "{!r}: not graded. Name it after its student: a letter or digit first, and after that also spaces and . , _ ' @ -"
+NOT_ONE = "{!r}: not graded. A student's folder has one notebook in it, but this one has {}."
+TWICE = "{!r}: not graded. The same student has a file there, too."
 
 
 def submissions(folder):
@@ -50,7 +50,9 @@ def notebook_in(file):
     except OSError as error:
         return b"", f"The file couldn't be opened ({error.strerror})."
     if len(text) > LARGEST:
-        why = f"The file is larger than {LARGEST:,} bytes: outputs cleared, it will be smaller."
+        why = (
+            f"The file is larger than {LARGEST:,} bytes: clear its outputs, and it will be smaller."
+        )
         return b"", why
     try:
         _notebook(text)

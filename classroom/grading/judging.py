@@ -16,7 +16,7 @@ LONGEST, WIDTH = 900, 88  # characters of a reason; of a line of it on a page
 ENDED = {
     "late": "the time for the whole notebook was up",
     "full": "the notebook used more memory than it's allowed",
-    "loud": "the notebook printed more than is read",
+    "loud": "the notebook printed more than we read",
     "died": "Python ended, for example by os._exit, a crash or too much memory",
 }
 STUB = "No answer: this is still the stub that was handed out."

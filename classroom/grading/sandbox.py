@@ -34,11 +34,11 @@ MISSING = (
 )
 LEAKS = (
     "Not graded: inside the sandbox {} could be reached. Students' code would find it there, too."
-    " Look where Python and the course are installed; the course's solutions may not lie in Python's own folders."
+    " Look where Python and the course are installed; the course's solutions mustn't be in Python's own folders."
 )
 DEAD = (
     "Not graded: nothing runs in the sandbox of students' code. It said: {}."
-    " Some systems, such as Ubuntu, let no ordinary user make one: see classroom/grading.md."
+    " Some systems, such as Ubuntu, don't let ordinary users make one: see classroom/grading.md."
 )
 NEVER_INSIDE = (  # of helpers/
     "engine/stages",

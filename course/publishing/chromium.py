@@ -39,7 +39,7 @@ def print_page(program: str, address: str, out: Path) -> None:
     # A relative path would be taken on Windows for one in the browser's own folder.
     run(program, address, "--no-pdf-header-footer", f"--print-to-pdf={out.resolve()}")
     if not out.is_file():
-        raise Unpublishable(f"{program} printed nothing to {out}. Can that place be written?")
+        raise Unpublishable(f"{program} printed nothing to {out}. Can that place be written to?")
 
 
 def page_after_scripts(program: str, address: str) -> str:

@@ -57,7 +57,7 @@ def opened(path: str | Path) -> NotebookNode:
     path = Path(path)
     notebook = parsed(path, text_of(path))
     if not notebook.cells:
-        raise Unpublishable(f"{path} has no cell to publish. Is it the file that you mean?")
+        raise Unpublishable(f"{path} has no cell to publish. Is it the file you meant?")
     return notebook
 
 
@@ -83,7 +83,7 @@ def text_of(path: Path) -> str:
         where = "Check the spelling, and the folder you're in."
         raise Unpublishable(f"There is no file {path}. {where}") from None
     except UnicodeDecodeError:
-        raise Unpublishable(f"{path} is no notebook: it holds no text. {GIVE}") from None
+        raise Unpublishable(f"{path} isn't a notebook: it holds no text. {GIVE}") from None
     except (OSError, ValueError) as error:
         raise Unpublishable(f"{path} can't be read ({reason(error)}). Check who owns it.") from None
 
@@ -100,9 +100,11 @@ def parsed(path: Path, text: str) -> NotebookNode:
         where = "too deep, or too large a number"
         if isinstance(error, json.JSONDecodeError):
             where = f"line {error.lineno}"
-        raise Unpublishable(f"{path} is no notebook: it is no JSON ({where}). {GIVE}") from None
+        raise Unpublishable(f"{path} isn't a notebook: it isn't JSON ({where}). {GIVE}") from None
     if not isinstance(data, dict) or "nbformat" not in data:
-        raise Unpublishable(f"{path} is JSON, but no notebook: it names no nbformat. {GIVE}")
+        raise Unpublishable(
+            f"{path} is JSON, but not a notebook: it doesn't name an nbformat. {GIVE}"
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of notebooks whose cells have no id yet

@@ -61,7 +61,7 @@ def of_lab(
         return [before, *answers[:-1], "".join(answers) + last]
     steps = [before]
     for answer, keys in zip(answers or ["<p>They work.</p>"], presses or [""], strict=False):
-        asked = f"<p>They try it in the lab. Then each key does one press:</p>{answer}"
+        asked = f"<p>They try it in the lab. Then each → presses one button:</p>{answer}"
         steps += [asked] * (1 + len(keys.split())) + [answer]
     return [*steps, "".join(answers) + last]
 

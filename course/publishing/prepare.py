@@ -29,9 +29,9 @@ from helpers.predicting import prediction
 
 PIXELS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 LEFT_OUT = "(This output is left out: it could run code in your browser.)"
-NO_FILM = "(A player that cannot be shown: its notebook was saved without it or long ago.)"
+NO_FILM = "(A player that can't be shown: its notebook was saved without it, or too long ago.)"
 NO_KERNEL = "({}: a widget. Only JupyterLab shows it: open the notebook there, and run its cell.)"
-NO_VIEWER = "(An output of the kind {}, which needs JupyterLab to be seen.)"
+NO_VIEWER = "(An output of the kind {}, which only JupyterLab can show.)"
 SCRIPTS = ("application/javascript", "text/javascript")
 OF_TEXT = {"text/plain", "text/markdown", "text/latex"}
 REPR = re.compile(r"([A-Z]\w*)\(.*\)", re.DOTALL)  # how a widget writes itself

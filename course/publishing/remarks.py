@@ -30,7 +30,7 @@ def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str
         sentences.append(waits)
     for cell, why in formulas[:MOST]:
         said = f"{names[cell]}: a formula is shown as it was written: {plain(why)}."
-        sentences.append(f"{said} Write it in other words of TeX.")
+        sentences.append(f"{said} Write it with other TeX commands.")
     if len(formulas) > MOST:
         sentences.append(f"{len(formulas) - MOST} more formulas are shown as they were written.")
     for cell in notebook.cells:

@@ -247,7 +247,7 @@ def main(words: list[str] | None = None) -> None:
     """Build the pages of a course; end with one sentence where that cannot be."""
     parser = argparse.ArgumentParser("python -m course.publishing.site", description=main.__doc__)
     parser.add_argument("notebooks", type=Path, help="the folder of the lessons")
-    helped = "the folder for the pages; what was in it goes"
+    helped = "the folder for the pages; what was in it is removed"
     parser.add_argument("-o", "--out", type=Path, required=True, help=helped)
     asked = parser.parse_args(words)
     try:

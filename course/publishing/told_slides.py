@@ -48,7 +48,7 @@ def run_slide(
     """Return the slide of a further run: its code and what it asks, then what came of it."""
     result = result_of(cell, renderer)
     usual = "What will be drawn?" if result.kind == "picture" else ask
-    goes_on = "<p>Goes on from the question before. Let them say what comes.</p>"
+    goes_on = "<p>This follows on from the question before. Let them say what will come.</p>"
     own = cell.metadata.course.get("slide", {})
     takeaway = renderer.line(own.get("takeaway", ""))
     return Round(

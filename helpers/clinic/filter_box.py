@@ -82,8 +82,9 @@ def _text(entry: Entry) -> str:
         return _linked(said)
     lessons = dict.fromkeys(LINK.findall(causes))
     links = ", ".join(f'<a href="{target}">{words}</a>' for words, target in lessons)
+    links = f" ({links})" if links else ""
     means, older, rest = said.partition(" Also: ")
-    return f"{_linked(means)} ({links})<span hidden> {_words(f'{older}{rest} {causes}')} {html.escape(entry.typed)}</span>"
+    return f"{_linked(means)}{links}<span hidden> {_words(f'{older}{rest} {causes}')} {html.escape(entry.typed)}</span>"
 
 
 def _marked(heading: str) -> str:

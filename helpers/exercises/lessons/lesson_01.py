@@ -452,7 +452,7 @@ FILE = Exercise(
         " in 2017, and what do they say today?",
         "Put `show(loss)` after the line of the loss. How many paths led from it to `u` in 2017,"
         " and how many do today?",
-        "Drop `box` and the line after `size = …`. What's left is a file of today.",
+        "Both cuts wrap a result in `Variable`: `box(h)` does, and so does the line after `size = …`. What does a file of today need in their place?",
     ),
     reference="""
 def answer(points, moon, u, v):

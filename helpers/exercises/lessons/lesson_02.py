@@ -157,7 +157,7 @@ def answer(counts):
     return numbers.requires_grad_()
 ~   return numbers  # What you return is a float tensor and could require grad, but it doesn't. None of these sets
 ~       # the flag: a cast, a comparison, a misspelt attribute, `detach()`, a sum under `no_grad`.
-~   return counts  # You return integers. Integer tensors cannot require grad, and PyTorch won't turn them into
+~   return counts  # You return integers. Integer tensors can't require grad, and PyTorch won't turn them into
 ~       # floats for you. If you cast back to integers, the flag is lost as well.
 """,
     cases=_other_counts,

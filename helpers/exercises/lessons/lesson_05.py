@@ -228,7 +228,7 @@ DIVISION = Exercise(
     },
     hints=(
         "Differentiate `a / b` with respect to `a`, with `b` held still; then the other way round.",
-        "The derivatives are 1/b and −a/b². What arrives is `v`, and it multiplies each of them.",
+        "The first derivative is 1/b. For the second one, write `a / b` as `a * b**-1`. What arrives is `v`, and it multiplies each of them.",
     ),
     reference="""
 def answer(v, a, b):
@@ -428,8 +428,8 @@ ANGLES = Exercise(
         "Where does `acos` have no ordinary slope? Ask PyTorch at 0, at 0.5 and at 1.",
         "What must never reach `acos` is a product of 1. In the lesson, the root was handed a 1"
         " wherever a 0 would have reached it. What could you hand to `acos`?",
-        "`torch.where(cosines < 1, cosines, 0.0)` is safe to take `acos` of. Afterwards a second"
-        " `where` puts the zeros back.",
+        "With `torch.where`, hand `acos` a different number wherever the cosine is 1. Afterwards"
+        " a second `where` gives those guesses the angle they should have.",
     ),
     reference="""
 def answer(a, b):

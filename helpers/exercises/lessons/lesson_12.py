@@ -139,7 +139,7 @@ def _place(at: int) -> Place:
         f"`x.grad[{at}]`",
         "what arrives at `Nearest`, computed from the rounded `y`, times the {k} before it",
         {
-            "the true slope of a rounding": 0.0,
+            "the true slope of rounding": 0.0,
             "what leaves `Nearest`, without the product before it": _at(at, factor=False),
             "what a `y` without rounding would give": _at(at, rounded=False),
         },

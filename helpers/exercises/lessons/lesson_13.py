@@ -556,10 +556,10 @@ AGAIN_AND_AGAIN = Exercise(
         " decides.": at([16], [2]),
     },
     hints=(
-        "Three things cut the history of a gradient until now: `unpack` tore it off the photographs, the"
-        " tally kept only the numbers, and the graph was thrown away as you went.",
+        "Three things were in the way: `unpack` tore the photographs off their history, the tally kept only the"
+        " numbers, and the photographs that you need again were thrown away as you went.",
         "`unpack` is the one from lesson 09, except for its last line: return each `value` itself.",
-        "In `accumulate_grad` ask for `grad_mode`. While recording is on, `leaf.grad` becomes a sum of"
+        "In `accumulate_grad` look at `grad_mode`. While recording is on, `leaf.grad` becomes a sum of"
         " Values; `grad + 0.0` is one, too.",
         "In `backward` the walk goes into a `with set_grad_enabled(create_graph):`. Before that, if"
         " `retain_graph` is None, it takes over what `create_graph` says.",

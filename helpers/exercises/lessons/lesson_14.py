@@ -78,7 +78,7 @@ CHANGED = Exercise(
     **HOOKS.first("abcdef"),
     hints=(
         "Ask three things of each hook: is it on the right tensor, is it there in time, and what does it return?",
-        "A hook that returns nothing, and edits nothing in place, changes nothing, and `append` returns nothing. What"
+        "A hook that returns None and edits nothing in place leaves the gradient alone, and `append` returns None. What"
         " `detach()` returns is a different tensor, and `y` wasn't computed from it.",
     ),
 )
@@ -140,8 +140,8 @@ def _other_clipping(random: Random) -> Data:
 
 CLIPPING = Exercise(
     id="14.2",
-    right="The first clipping shortens both alike. The second cuts off only what's over its limit, which"
-    " changes the direction.",
+    right="The first clipping shortens both by the same factor. The second cuts off only what's over its limit,"
+    " and that changes the direction.",
     principle="clipping by norm multiplies all gradients by one factor, and clipping by value cuts each one on its own.",
     quantities=Quantities(
         program=_clipping,
@@ -453,7 +453,7 @@ TAUGHT = Exercise(
         "You return one number for each row. The loss is their mean.": shows(SEVERAL),
         "The loss is still NaN or infinite for some rows. Which logarithm is given a 0: the teacher's, or"
         " the student's?": _not_finite(0),
-        "The loss is a number now, but its gradient isn't. You took care of the result, and the"
+        "The loss is a number now, but its gradient isn't. You took care of the result, but the"
         " logarithm itself is still given a 0.": _not_finite(1),
     },
     hints=(
@@ -500,12 +500,12 @@ HOOKED_ENGINE = Exercise(
     truth=lambda: on_torch,
     solution=yours("14"),
     cases=lambda random: cases("14", random),
-    right="You can listen in on your own engine, and change what goes by. A hook before a node sees all that"
-    " has arrived, once, because that's when a node runs.",
+    right="You can listen in on your own engine, and change what goes by. A hook before a node is called once,"
+    " with the whole sum, because a node waits until everything has arrived.",
     principle="a node runs between two lists of hooks, and what a hook returns takes the place of what it was"
     " given.",
     known={
-        "`evaluate` has to return what the node hands on, also where there are no hooks at all.": (
+        "`evaluate` has to return what the node hands on, even where there are no hooks at all.": (
             _not_passed_on
         ),
         "Without the flag, a second backward should be refused. Let `run_node` run the node: it also"
@@ -522,14 +522,14 @@ HOOKED_ENGINE = Exercise(
         " runs, and hand the node what they return.": at([4], [0], (114.0,)),
         "There are three hooks on `h`, and the last one to be registered threw the others out. A new hook"
         " goes to the end of the list.": at([5], [0], (36.0,)),
-        "A hook is given what the hook before it has left, but yours is given what arrived"
+        "A hook is given what comes out of the hook before it, but yours is given what arrived"
         " in the first place.": at([5], [1], "h 12.0, 12.0"),
         "Hooks run in the order in which they were registered: first times ten, then plus one. Put a new one"
         " at the end of the list.": at([6], [0], (390.0,)),
         "`register` has to return a `Handle`, or you could never take a hook off again.": fails(
             "has no attribute 'remove'"
         ),
-        "This hook was taken off, and yet it runs. A `Handle` needs the very list that the hook is"
+        "This hook was taken off, but it still runs. A `Handle` needs the very list that the hook is"
         " in.": at([7, 8], [0]),
         "The hook on the leaf `x` ran before `.grad` was filled. Hooks *after* a node come below"
         " `run_node`.": at([9], [1], "x None"),
@@ -540,9 +540,9 @@ HOOKED_ENGINE = Exercise(
         ),
         "The two tuples are the wrong way round. First comes what the node hands on, then what it was"
         " given.": at([10], [1], "h 57.0, 57.0, 19.0"),
-        "What a node was *given* is what the hooks before it have left, so 38 here, and no longer the 19"
+        "What a node was *given* is what comes out of the hooks before it. Here that's 38, and no longer the 19"
         " that arrived.": at([11], [1]),
-        "This hook runs after the node and returns another tuple. That should be handed on in place of"
+        "This hook runs after the node and returns a different tuple. Hand that one on in place of"
         " the first.": at([12], [0]),
         "Two hooks after one node: the second one is given what the first has returned.": at(
             [13], [1]

@@ -23,8 +23,8 @@ from helpers.exercises.watched_inputs import afterwards, noted, readable
 # Bound here: a student may have put others in their place.
 _seed = torch.manual_seed
 
-_BACK = "Does a backward come to the block at all?"
-_OFTEN = "How often does a backward need what the block saved?"
+_BACK = "Does backward get to the block at all?"
+_OFTEN = "How often does backward need what the block saved?"
 _BEGIN = (
     "from torch.utils.checkpoint import checkpoint\n\ncalls = []\n\n\ndef block(t):\n"
     '    calls.append("call")\n    return t.{}()\n\n\nx = torch.tensor(2.0, requires_grad=True)'
@@ -57,7 +57,8 @@ if len(calls) == 2:
 
 CALLED = Exercise(
     id="15.1",
-    right="In these the block was called twice: by you, or once more by a backward that came to it.",
+    right="In these lines the block was called twice: the line calls it both times itself, or backward came to a"
+    " checkpoint and ran it again.",
     asked="`calls` is empty before each line. After which lines does it hold two entries? Give a list of letters.",
     **TWICE.first("abcdef"),
     hints=(
@@ -125,8 +126,10 @@ COUNTS = Exercise(
                 {
                     "the number of layers in a block": "size",
                     "what is saved without checkpoints": "count",
-                    "nothing, and then nobody could compute a block again": 0,
-                    "one too many: the result of the last block is no input": "count // size + 1",
+                    "nothing, but then no block could be computed again": 0,
+                    "one too many: the result of the last block isn't the input of another": (
+                        "count // size + 1"
+                    ),
                 },
             ),
             Place(
@@ -188,7 +191,7 @@ look at: x.grad.item()
 
 LINE = Exercise(
     id="15.8",
-    right="Because of that line backward computes with other numbers than the forward did.",
+    right="Because of that line, backward works with different numbers from the ones the forward used.",
     asked="One line of this program makes the gradient wrong, without an error. Which line? Give its number.",
     principle="ask what the block reads when it runs again, and what a node gets back of what it saved.",
     hints=(
@@ -273,7 +276,7 @@ BLOCKS = Exercise(
     right="Blocks under checkpoints, of any size. Try it on a model of your own, and draw it with `plot_steps`.",
     principle="each block is a call of `checkpoint`, and its result is the input of the next one.",
     known={
-        "Your function does not return a tensor.": shows("no tensor"),
+        "Your function doesn't return a tensor.": shows("no tensor"),
         _NO_BACKWARD: each_has(3, _ERROR),
     },
     hints=(
@@ -344,11 +347,11 @@ answer = [held[tensor.untyped_storage().data_ptr()] for tensor in (pairs, q, wid
 """
 
 
-_NUMBERS = "how many numbers it has, and each takes four bytes"
+_NUMBERS = "how many numbers it has, but each takes four bytes"
 BLOCK = Exercise(
     id="15.6",
-    right="The pairs grow with the square of the words, and all else with the words. So long texts"
-    " fill the memory with pairs, and short ones with `wide`.",
+    right="The pairs grow with the square of the number of words, and everything else only with the number itself."
+    " So long texts fill the memory with pairs, and short ones with `wide`.",
     principle="which results do nodes save, and how many numbers has each of them for one word?",
     quantities=Quantities(
         program=_block,
@@ -365,7 +368,7 @@ BLOCK = Exercise(
                 "four bytes for each pair of {words} words",
                 {
                     _NUMBERS: "words ** 2",
-                    "twice as much: the softmax saves its result, and nothing saves what goes into"
+                    "twice as much: the softmax saves its result, but nothing saves what goes into"
                     " it": ("8 * words ** 2"),
                     "{width} numbers for each word, and `pairs` has {words}": "4 * words * width",
                 },
@@ -385,7 +388,7 @@ BLOCK = Exercise(
                 "the bytes of {times} times {width} numbers for each of {words} words",
                 {
                     _NUMBERS: "times * words * width",
-                    "twice as much: `{act}` saves its result, and nothing saves what goes into"
+                    "twice as much: `{act}` saves its result, but nothing saves what goes into"
                     " it": ("8 * times * words * width"),
                 },
             ),
@@ -452,12 +455,13 @@ FROZEN = Exercise(
         around=_with_kept,
         promises=("what it returns", "the gradients", "in between", "what it was given"),
     ),
-    right="The blocks learn again, and the table doesn't. You know now why adapters and the older kind of checkpoint don't get on.",
+    right="The blocks learn again, while the table stays frozen. Now you know why adapters and the older kind of checkpoint don't get on.",
     principle="the older kind of checkpoint asks its inputs whether to take part, and the newer kind records the block.",
     known={
-        "Your function does not return a tensor.": shows("no tensor"),
-        "Results within the blocks are kept, or some of them are. Is every block under a"
-        " checkpoint?": shows("results within the blocks are kept"),
+        "Your function doesn't return a tensor.": shows("no tensor"),
+        "Some of the results inside the blocks are kept. Is every block under a checkpoint?": shows(
+            "results within the blocks are kept"
+        ),
         _NO_BACKWARD: each_has(1, _ERROR),
     },
     hints=(

@@ -13,7 +13,7 @@ class FindLine {
       const input = element("input", "", label, { type: "radio", name: this.group, value: i + 1, disabled: !text, onchange: () => this.chosen() });
       element("span", "number", label, { textContent: i + 1 });
       element("code", "", label, { textContent: text || " " });
-      const note = element("small", "note", label, { textContent: i + 1 === raises ? "\u26a1 raises here" : "" });
+      const note = element("small", "note", label, { textContent: i + 1 === raises ? "\u26a1 fails here" : "" });
       return { label, input, note };
     });
     element("pre", "symptom", owner.body, { textContent: symptom });

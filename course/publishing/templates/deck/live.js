@@ -247,8 +247,8 @@ function stateOf(slide) {
   if (kernel.kernel === "dead") return [`${kernel.words} Shift+K starts a new one`, "bad"];
   if (states.includes("running")) return [`Running … ${Math.round((Date.now() - since) / 1000)} s. Esc stops it`, "busy"];
   const before = Object.values(cells).filter((one) => ["waiting", "running"].includes(one.state)).length;
-  if (states.includes("waiting")) return [`Waits: ${before} to run, Esc stops them`, "busy"];
-  if (kernel.kernel === "starting") return ["The kernel starts …", "busy"];
+  if (states.includes("waiting")) return [`Waiting: ${before} to run. Esc stops them`, "busy"];
+  if (kernel.kernel === "starting") return ["The kernel is starting …", "busy"];
   const seconds = names.reduce((sum, name) => sum + (cells[name]?.seconds || 0), 0).toFixed(1);
   const edited = names.some((name) => cells[name]?.edited) ? ", edited" : "";
   if (states.includes("changed")) return ["Changed since it ran: R runs it", ""];
@@ -274,7 +274,7 @@ for (const event of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]
 Reveal.on("ready", () => {
   Object.assign(HELP, {
     "R, Shift R": "Run this slide; all up to here", "E, Shift E": "Edit the code (Shift Enter runs it); the lesson's own again",
-    "Esc": "Stops what runs; else out of a box or player, closes what is open", "Shift K": "A new kernel", "Ctrl S": "Save what was run as a notebook",
+    "Esc": "Stops what is running; otherwise leaves a box or player, closes what is open", "Shift K": "A new kernel", "Ctrl S": "Save what was run as a notebook",
   });
   setInterval(tellState, 500);
   connect();

@@ -80,7 +80,7 @@ function askRestart() {
   if (asks.dataset.asked) startTime();
   tick();
   asks.dataset.asked = asks.dataset.asked ? "" : "yes";
-  asks.textContent = asks.dataset.asked ? "Sure? Start at 00:00" : "Start the time again";
+  asks.textContent = asks.dataset.asked ? "Sure? Start at 00:00" : "Restart the clock";
 }
 
 // Write the window, or write it anew.
@@ -95,7 +95,7 @@ function fillView() {
     made("div", "notes"),
     made("div", "next", made("p", "then"), made("div", "picture")),
     made("div", "votes"),
-    button("reset", "Start the time again", askRestart),
+    button("reset", "Restart the clock", askRestart),
   );
   own("picture").inert = true;
   page.onkeydown = pass;
@@ -142,7 +142,7 @@ function tick() {
   own("time").textContent = `${minutes(gone)} · ${new Date().toLocaleTimeString("en-GB")}`;
   const off = Math.round((gone - planned) / 60);
   own("plan").className = off > 1 ? "late" : "";
-  const words = !began ? "the time begins at the first →" : off > 0 ? `${off} min behind` : off < 0 ? `${-off} min ahead` : "on plan";
+  const words = !began ? "the clock starts at the first →" : off > 0 ? `${off} min behind` : off < 0 ? `${-off} min ahead` : "on plan";
   own("room").textContent = seen();
   const end = new Date(Date.now() + 1000 * (times * all - planned)).toLocaleTimeString("en-GB", { timeStyle: "short" });
   own("plan").textContent = `${words}, to end at ${end} · plan ${minutes(planned)}`;
