@@ -98,7 +98,7 @@ sandbox-ready:
 	  { apt-get update -qq && apt-get install --yes --no-install-recommends bubblewrap; }
 
 refresh: $(DEV)  ## run the notebooks again and store their outputs (N=03 for one of them)
-	@mkdir -p $(IPYTHON) && IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" tests/refresh.py $(N)
+	@mkdir -p $(IPYTHON) && OMP_NUM_THREADS=1 IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" tests/refresh.py $(N)
 
 rounds: $(DEV)  ## the lessons at a glance: rounds, minutes, complaints (N=05)
 	@PYTHONPATH=tests "$(PY)" -m notebook_rules $(N)

@@ -240,6 +240,30 @@ def test_a_step_in_which_nothing_is_wrong_points_to_what_sees_the_whole_loop():
     assert "run it inside with watching(model, optimizer)." in text
 
 
+LAMBDAS = {  # what the method of a module is, and what is said of it
+    "that cuts": ("net.peek = lambda h: h.detach()", "The graph ends at h: detach() cuts it off"),
+    "that only looks": ("Net.peek = lambda self, h: h", "I found nothing wrong in this step"),
+    "beside another": ("Net.peek, other = (lambda self, h: h), (lambda: 0)", "I found nothing"),
+    "in a function": (
+        "def made():\n    return lambda h: h.detach()\nnet.peek = made()",
+        "The graph ends at h: detach() cuts it off",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAMBDAS)
+def test_a_lambda_of_the_learners_is_followed(name):
+    program, words = LAMBDAS[name]
+    made = (
+        "import torch\nclass Net(torch.nn.Module):\n    def forward(self, x):\n"
+        "        h = self.first(x)\n        h = self.peek(h)\n        return self.last(h)\n"
+        "net = Net()\nnet.first, net.last = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)\n"
+    )
+    asked = "loss = net(torch.ones(1, 2)).sum()\ndiagnose(net, loss)"
+    text = " ".join(shown([made, program, asked]).split())
+    assert words in text
+
+
 HOOKS = {  # what sits where, and what is said of it
     "of a parameter": (
         "net.weight.register_hook(heard.append)\nloss = net(x).sum()",

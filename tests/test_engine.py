@@ -128,6 +128,9 @@ RAN = "    grads = node.backward(grad)\n"
 THROWN = "    node.saved = node.saved and None\n"
 DATED = yours("09").partition("TWICE)\n")[2].partition("    return")[0]
 HISTORY, RECORDS = "[value for value, _ in node.saved]", "with set_grad_enabled(create_graph):"
+WALKS = (
+    f"    {RECORDS}\n        run_backward(edge(value)[0], first_gradient(value, gradient), run)\n"
+)
 TALLY = "leaf.grad = grad + (0.0 if leaf.grad is None else leaf.grad)"
 WALK = yours("05").partition("evaluate):")[2]
 LOOKS = """class MulBackward0(Node):
@@ -140,6 +143,7 @@ LOOKS = """class MulBackward0(Node):
 HOOKS = yours("14").partition("retain_graph=False):\n")[2]
 BEFORE, RUN, REST = HOOKS.partition("    grads = run_node(node, grad, retain_graph)\n")
 KEPT = f"    came = grad\n{HOOKS}"
+VALIDATED = "    return validate_outputs(node, grads if isinstance(grads, tuple) else (grads,))\n"
 MISTAKES = {
     "04": [
         ("    if any(value.requires_grad for value in inputs):", "    if False:", "doesn't know that it"),
@@ -206,7 +210,7 @@ MISTAKES = {
         ("(evaluate, retain_graph=retain_graph)", "(evaluate, retain_graph)", "where the node should be"),
         (RAN, "    if hasattr(node, 'ran'):\n        raise RuntimeError(TWICE)\n    node.ran = True\n" + RAN, "A sum refuses"),
         ("run = partial(evaluate, retain_graph=retain_graph)", "run = evaluate", "the photographs should stay"),
-        ("partial(evaluate, retain_graph=retain_graph)", "evaluate(retain_graph=retain_graph)", "before there is a node"),
+        ("partial(evaluate, retain_graph=retain_graph)", "evaluate(retain_graph=retain_graph)", "before there was a node"),
     ],
     "08": [
         ("    global grad_mode\n", "", "Begin with `global grad_mode`"),
@@ -268,13 +272,16 @@ MISTAKES = {
     ],
     "12": [
         ('Backward"', '"', "at the end, as in `CubeBackward`"),
-        ("save(values)", "values", "What you keep has no date"),
-        ("self.saved = save(values)", "self.kept = save(values)", "Keep it in `self.saved`"),
+        ("save(values)", "values", "A single Value stands where"),
+        ("tuple(unpack(self))", "(value for value in unpack(self))", "has to be a tuple, so that"),
+        ("self.saved = save(values)", "self.kept = save(values)", "Keep what you save in `self.saved`"),
         ("tuple(unpack(self))", "self.saved", "hands out pairs"),
         ("    @property\n", "", "it needs `@property` above it"),
         ("    @classmethod\n", "", "It needs `@classmethod` above it"),
         ("    @classmethod\n", "    @staticmethod\n", "It needs `@classmethod` above it"),
-        ("cls([as_value(thing) for thing in inputs])", "cls()", "Your node leads nowhere"),
+        ("cls([as_value(thing) for thing in inputs])", "cls()", "your `ctx` leads nowhere"),
+        ("cls([as_value(thing) for thing in inputs])", "cls", "You used the class itself"),
+        ("class Function(Node):", "class Function:", "has to inherit from `Node`"),
         ("[as_value(thing) for thing in inputs]", "inputs", "A plain number among the inputs"),
         ("[as_value(thing) for thing in inputs]", "[thing for thing in inputs if isinstance(thing, Value)]", "You left the plain number out"),
         ("with no_grad():", "if True:", "nothing should be recorded"),
@@ -282,13 +289,13 @@ MISTAKES = {
         ("forward(ctx, *inputs)", "forward(ctx, inputs)", "in a single tuple"),
         ("            result = detach(result)\n", "            pass\n", "lost its own history"),
         ("if grad_mode and any", "if any", "Recording is switched off here"),
-        ("if grad_mode and any(child is not None for child, _ in ctx.next_functions)", "if grad_mode", "Neither input wants a gradient"),
+        ("if grad_mode and any(child is not None for child, _ in ctx.next_functions)", "if grad_mode", "The input doesn't want a gradient"),
         ("result.requires_grad, result.grad_fn, ctx.shape = True,", "result.grad_fn, ctx.shape =", "doesn't say that it requires grad"),
-        (", ctx.shape = True, ctx, result.data.shape", " = True, ctx", "The node has no shape"),
-        ("result.data.shape", "inputs[0].data.shape", "The node has no shape"),
+        (", ctx.shape = True, ctx, result.data.shape", " = True, ctx", "doesn't know the shape"),
+        ("result.data.shape", "inputs[0].data.shape", "doesn't know the shape"),
         ("        return result\n", "", "`apply` has to return the result"),
         ("type(node).backward(node, grad)", "node.backward(grad)", "so `ctx` is missing"),
-        ("type(node).backward(node, grad)", "node.backward(node, grad)", "By way of the class that fits both"),
+        ("type(node).backward(node, grad)", "node.backward(node, grad)", "too. By way of the class that fits both"),
         ("    grads = type(node)", "    node.saved = node.saved and None\n    grads = type(node)", "before the backward can look at them"),
         ("node.saved = None\n", "pass\n", "The second call should be refused"),
         ("and not retain_graph", "and retain_graph", "The second call should be refused"),
@@ -296,6 +303,14 @@ MISTAKES = {
         ("grads if isinstance(grads, tuple) else (grads,)", "grads", "without a tuple"),
         ("grads if isinstance(grads, tuple) else (grads,)", "(grads,)", "return a tuple already"),
         ("unpack(self)", "value for value, _ in self.saved", "has to ask `unpack`"),
+        ("(ctx, *inputs)", "(ctx, *map(as_value, inputs))", "a plain number stays a plain number"),
+        ("and any(child is", "and all(child is", "because one of the inputs requires grad"),
+        ("    return validate_outputs(", "    validate_outputs(", "makes of the gradients"),
+        (VALIDATED, "    grads = grads if isinstance(grads, tuple) else (grads,)\n    validate_outputs(node, grads)\n    return grads\n", "a gradient of None got through"),
+        ("        ctx = cls(", "        ctx = cls.one = vars(cls).get('one') or cls(", "got into each other's way"),
+        ("node.saved and not retain_graph", "node.saved", "should stay for another call"),
+        ("save(values)", "save([Value(value.data) for value in values])", "didn't notice"),
+        ("detach(result)", "Value(result.data.clone())", "The result is a copy"),
     ],
     "13": [
         (HISTORY, "[Value(value.data) for value, _ in node.saved]", "whose history was torn off"),
@@ -303,23 +318,30 @@ MISTAKES = {
         (RECORDS, "if True:", "leaves a gradient with a graph"),
         (RECORDS, "with set_grad_enabled(True):", "leaves a gradient with a graph"),
         (RECORDS, "with set_grad_enabled(create_graph):\n        pass\n    if True:", "the walk itself inside it"),
-        (RECORDS, "with set_grad_enabled(False):", "only the switch and the tally"),
+        (RECORDS, "with set_grad_enabled(False):", "the switch or the tally"),
         (RECORDS, "global grad_mode\n    grad_mode = create_graph\n    if True:", "doesn't record any more"),
         (RECORDS, "with set_grad_enabled(create_graph and grad_mode):", "even under `no_grad()`"),
         ("retain_graph=None, create_graph=False):", "retain_graph=None):\n    create_graph = False", "doesn't know `create_graph`"),
-        (f"    if grad_mode:\n        {TALLY}  # recorded\n    elif", "    if", "only the switch and the tally"),
+        (f"    if grad_mode:\n        {TALLY}  # recorded\n    elif", "    if", "the switch or the tally"),
         (TALLY, "leaf.grad = grad", "still has to add"),
-        (TALLY, "leaf.grad = grad if leaf.grad is None else leaf.grad + grad", "one and the same Value"),
+        (TALLY, "leaf.grad = grad if leaf.grad is None else leaf.grad + grad", "were handed the same Value"),
         (TALLY, "leaf.grad = grad + leaf.grad", "there is no tally yet"),
         (TALLY, "leaf.grad = grad + 0.0 if leaf.grad is None else leaf.grad.add_(grad)", "the second call wrote into it"),
         ("    if grad_mode:\n", "    if True:\n", "You made a new one"),
         ("leaf.grad.add_(grad)", "leaf.grad = leaf.grad + grad", "You made a new one"),
-        ("Value(grad.data.clone())", "grad", "one and the same Value"),
-        ("    if retain_graph is None:\n        retain_graph = create_graph\n", "", "can't do without the photographs"),
-        ("partial(evaluate, retain_graph=retain_graph)", "evaluate", "can't do without the photographs"),
+        ("Value(grad.data.clone())", "grad", "were handed the same Value"),
+        ("    if retain_graph is None:\n        retain_graph = create_graph\n", "", "the photographs in there"),
+        ("partial(evaluate, retain_graph=retain_graph)", "evaluate", "the photographs in there"),
         ("    if retain_graph is None:\n        retain_graph =", "    retain_graph = retain_graph or", "was said in so many words"),
         (ASKED, "", "as it did in lesson 07"),
         (DATED, "", "look at its date"),
+        ("format(value._version, date)", "format(date, value._version)", "its two numbers the wrong way"),
+        ("        leaf.grad.add_(grad)\n", "        pass\n", "and just once"),
+        (HISTORY, "[Value(value.data, requires_grad=True) for value, _ in node.saved]", "brings none along"),
+        ("    if grad_mode:\n", "    if grad.requires_grad:\n", "not what the gradient says"),
+        ("0.0 if leaf.grad is None else leaf.grad", "0.0 if leaf.grad is None else detach(leaf.grad)", "only one of them is in the graph"),
+        (WALKS, "    global grad_mode\n    before, grad_mode = grad_mode, create_graph\n    run_backward(edge(value)[0], first_gradient(value, gradient), run)\n    grad_mode = before\n", "even if there's an error"),
+        ("leaf.grad.add_(grad)", "leaf.grad.data += grad.data", "nothing counted the write"),
     ],
     "14": [
         ("    return grads\n", "", "return what the node hands on"),
@@ -330,11 +352,11 @@ MISTAKES = {
         ("    hooks.append(hook)\n", "", "saw nothing"),
         ("            grad = changed\n", "            pass\n", "hand the node what they return"),
         (BEFORE + RUN, RUN + BEFORE, "Call the hooks *before* the node"),
-        (HOOKS, KEPT.replace("hook(grad)", "hook(came)"), "what the hook before it has left"),
+        (HOOKS, KEPT.replace("hook(grad)", "hook(came)"), "what comes out of the hook before it"),
         (HOOKS, KEPT.replace("(grad,)", "(came,)"), "no longer the 19"),
         (HOOKS, BEFORE + REST.replace("grads,", "(),").replace("    return grads\n", "") + RUN + "    return grads\n", "before `.grad` was filled"),
         ("hooks.append(hook)", "hooks[:] = [hook]", "threw the others out"),
-        ("hooks.append(hook)", "hooks.insert(0, hook)", "in the order in which they were registered"),
+        ("hooks.append(hook)", "hooks.insert(0, hook)", "first times ten, then plus one"),
         ("    return Handle(hooks, hook)\n", "", "has to return a `Handle`"),
         ("Handle(hooks, hook)", "Handle([hook], hook)", "the very list that the hook is in"),
         ("    for hook in node.after:\n        changed = hook(grads, (grad,))\n        if changed is not None:\n            grads = changed\n", "", "call those as well"),
@@ -342,6 +364,15 @@ MISTAKES = {
         ("(grads, (grad,))", "((grad,), grads)", "the wrong way round"),
         ("            grads = changed\n", "            pass\n", "in place of the first"),
         ("in node.before", "in [node.before.pop(0) for _ in list(node.before)]", "until its handle removes it"),
+        ("in node.after", "in [node.after.pop(0) for _ in list(node.after)]", "until its handle removes it"),
+        ("hooks.append(hook)", "hooks.extend([hook, hook])", "ran twice in one backward"),
+        ("hook(grad)", "hook((grad,))", "and not with a tuple"),
+        ("            grad = changed\n", "            grad = changed\n            break\n", "Every hook in the list has its turn"),
+        ("Handle(hooks, hook)", "Handle(hook, hooks)", "wants the list first"),
+        ("        changed = hook(grads, (grad,))\n        if changed is not None:\n            grads = changed\n", "        grads = hook(grads, (grad,))\n", "took its None for a tuple"),
+        ("in node.after", "in (() if node.next_functions else node.after)", "not only that of a leaf"),
+        ("changed = hook(grad)", "try:\n            changed = hook(grad)\n        except Exception:\n            changed = None", "swallowed its error"),
+        ("            grad = changed\n", "            grad = Value(changed.data)\n", "Hooks can be recorded as well"),
     ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """

@@ -48,7 +48,23 @@ def place_of_function(function: Any) -> tuple[Place, Any] | None:
     made = function.__code__
     if not is_users(made.co_filename):
         return None
-    return body_of(made, cells_in(function.__globals__))
+    found = body_of(made, cells_in(function.__globals__))
+    if found is None or made.co_name != "<lambda>":
+        return found
+    tree = lambda_in(found[0].text.tree, made.co_firstlineno)
+    return None if tree is None else (found[0], tree)
+
+
+@lru_cache(maxsize=64)
+def lambda_in(module: ast.Module, number: int) -> ast.FunctionDef | None:
+    """Return the one lambda that begins in a line, as a function that returns its body; else None."""
+    nodes = (node for node in ast.walk(module) if isinstance(node, ast.Lambda))
+    here = [node for node in nodes if node.lineno == number]
+    if len(here) != 1:
+        return None
+    body = [ast.copy_location(ast.Return(here[0].body), here[0].body)]
+    made = ast.FunctionDef("<lambda>", here[0].args, body, [])
+    return ast.copy_location(made, here[0])
 
 
 def body_of(made: CodeType, cells: tuple[str, ...]) -> tuple[Place, Any] | None:

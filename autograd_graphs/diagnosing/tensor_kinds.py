@@ -49,13 +49,13 @@ def two_types(facts: Facts, _: Any) -> Finding | None:
     for name, tensor in facts.line_names:
         dtype = read(tensor, "dtype")
         if dtype.is_floating_point or WHOLE.search(facts.text):
-            kinds.append((name, f"of the type {dtype_name(dtype)}"))
+            kinds.append((name, dtype_name(dtype)))
     return odd_one(facts, "two_types", kinds)
 
 
 def two_devices(facts: Facts, _: Any) -> Finding | None:
     devices = [(name, device_name(read(tensor, "device"))) for name, tensor in facts.line_names]
-    kinds = [(name, f"on the device {device}") for name, device in devices]
+    kinds = [(name, f"on {device}") for name, device in devices]
     return odd_one(facts, "two_devices", kinds)
 
 

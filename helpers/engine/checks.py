@@ -149,8 +149,11 @@ STRANGERS = (
     f"{X}\nz = Cube.apply(x)\nz.backward()\nz.backward()",
     f"{X}\nz = Cube.apply(x)\nz.backward({FLAG})\nz.backward()",
     f"{X}\nh = x + x\nz = Cube.apply(h)\nh.add_(1.0)\nz.backward()",
+    f"{X}\nz = Silent.apply(x) + x\nz.backward()",
+    f"{X}\nz = Same.apply(x)\nseen.append(z.data.data_ptr() == x.data.data_ptr())",
 )
 CREATE, NEXT = "create_graph=True", "g = x.grad\nzero_grad(x)"
+REFUSED = "try:\n    k.backward()\nexcept RuntimeError:\n    g = None"
 AGAIN = (
     f"{X}\nz = x * x\nz.backward()",
     f"{X}\nz = x * x\nz.backward()\nz = x * x * x\nz.backward()",
@@ -169,12 +172,19 @@ AGAIN = (
     f"{X}\nz = x * x\nz.backward()\nz.backward()",
     f"{X}\nz = x * x * x\nz.backward({CREATE})\n{OFF}x.add_(1.0)\n{NEXT}\ng.backward()",
     f"{X}\nz = x * x\n{OFF}z.backward({CREATE})",
+    f"{X}\nz = x * x * x\nz.backward({CREATE})\nz.backward({CREATE})\n{NEXT}\ng.backward()",
+    f"{X}\nz = 2 * x\nz.backward({CREATE})\ng = x.grad\nz.backward({CREATE})",
+    f"{X}\nz = x * x\nz.backward()\ntry:\n    z.backward()\nexcept RuntimeError:\n    z = x * x\nz.backward()",
+    # in PyTorch, too, but there the gradient has other versions
+    f"{X}\nz = x * x\nz.backward({CREATE})\ng = x.grad\nk = g * g\nz.backward({FLAG})\n{REFUSED}",
 )
 
 SAW, NODE = 'h.register_hook(saw["h"].append)', "h.grad_fn.register_hook(lambda grads, arrived: {})"
 NINETEEN = f"{X}\nh = x * x\n{{}}\nz = h * h + h\nz.backward()"
 TWELVE = f"{W}\nh = 3 * w\n{{}}\nz = h * h\nz.backward()"
 TENFOLD, ONE_MORE = "h.register_hook(lambda g: g * 10)", "h.register_hook(lambda g: g + 1)"
+ON_LEAF = 'x.register_post_accumulate_grad_hook(lambda leaf: saw["x"].append(leaf.grad))'
+FAILED = 'try:\n    z.backward()\nexcept ZeroDivisionError:\n    saw["h"].append(None)'
 NOTED = NODE.format('saw["h"].extend([*arrived, *grads])')
 LISTEN = (
     f"{X}\nz = x * x\nz.backward()",
@@ -186,15 +196,16 @@ LISTEN = (
     TWELVE.format(f"{TENFOLD}\n{ONE_MORE}"),
     TWELVE.format(f"handle = {TENFOLD}\nhandle.remove()"),
     TWELVE.format(f"handle = {TENFOLD}\n{ONE_MORE}\nhandle.remove()"),
-    NINETEEN.format(
-        'x.register_post_accumulate_grad_hook(lambda leaf: saw["x"].append(leaf.grad))'
-    ),
+    NINETEEN.format(ON_LEAF),
     NINETEEN.format(NOTED),
     NINETEEN.format(f"h.register_hook(lambda g: g * 2)\n{NOTED}"),
     NINETEEN.format(NODE.format("(grads[0] * 2, grads[1])")),
     NINETEEN.format(f"{NODE.format('(grads[0] * 2, grads[1])')}\n{NOTED}"),
     NINETEEN.format(SAW).replace("z.backward()", f"z.backward({FLAG})\nz.backward()"),
     f"{X}\nz = x * x\nz.register_hook(lambda g: g * 3)\nz.backward()",
+    NINETEEN.format(ON_LEAF).replace("z.backward()", f"z.backward({FLAG})\nz.backward()"),
+    TWELVE.format("h.register_hook(lambda g: 1 / 0)").replace("z.backward()", FAILED),
+    f"{W}\nh = w * w\n{TENFOLD}\nz = h * h\nz.backward({CREATE})\ng = w.grad\nzero_grad(w)\ng.backward()",
 )
 
 

@@ -53,11 +53,11 @@ class Product(Function):
     def forward(ctx, a, b, k):
         ctx.save_for_backward(a, b)
         ctx.k = k
-        return a * b * k
+        return a * b * float(k)
 
     @staticmethod
     def backward(ctx, grad):
-        a, b = ctx.saved_tensors
+        a, b = ctx.saved_tensors[0], ctx.saved_tensors[1]
         return grad * b * ctx.k, grad * a * ctx.k, None
 
 
@@ -76,6 +76,16 @@ class Nosy(Cube):
     def forward(ctx, x):
         seen.append((x * x).requires_grad)
         return x * x
+
+
+class Silent(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return (None,)
 
 
 class Forgot(Function):
@@ -177,7 +187,7 @@ def _see_edits(names: dict, program: str, engine: dict) -> list:
 def _see_functions(names: dict, program: str, engine: dict) -> list:
     exec(FUNCTIONS, names)
     came = _came_or_refused(names, program)
-    return [came, *_last_node(names["z"], engine is _TORCH), names["seen"]]
+    return [came, *_last_node(names.get("z"), engine is _TORCH), names["seen"]]
 
 
 def _see_orders(names: dict, program: str, engine: dict) -> list:
@@ -226,8 +236,8 @@ def _versions(names: dict) -> str:
 
 
 def _last_node(z: object, is_torch: bool) -> list:
-    """Return the name of the node of a result, and the shape that it knows."""
-    node = z.grad_fn
+    """Return the name of the node of a result, if there is one, and the shape that it knows."""
+    node = None if z is None else z.grad_fn
     if node is None:
         return [None, None]
     return [node.name(), tuple(z.shape if is_torch else node.shape)]

@@ -18,7 +18,7 @@ from helpers.exercises.functions import function
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
-from helpers.exercises.recognise import at, each_has, fails_first, raised, shows
+from helpers.exercises.recognise import at, each_has, fails, fails_first, raised, shows
 from helpers.exercises.watched_inputs import afterwards, leaf, noted, readable
 
 # Bound here: a student may have put others in their place.
@@ -285,6 +285,7 @@ def _with_itself(answer: Callable) -> Callable:
 
 
 _TORCHS, _FEW, _NEW = "a node of PyTorch's", "too few gradients", "computed from the new numbers"
+_PLACED = "a gradient for `most`"
 _AS_ALONE, _MIXED = "as alone", "a different one"
 _RAISES = "Your backward fails. Call it in a cell of your own, `answer(…).sum().backward()`, and read what it says."
 
@@ -292,6 +293,8 @@ _RAISES = "Your backward fails. Call it in a cell of your own, `answer(…).sum(
 def _sent(result: torch.Tensor, w: torch.Tensor) -> object:
     gradient = guarded(lambda: _grad(result, w)[0])
     if isinstance(gradient, Failed):
+        if raised((gradient,), "different from None"):
+            return _PLACED
         return _FEW if raised((gradient,), "incorrect number of gradients") else "raises"
     return readable(gradient)
 
@@ -304,7 +307,8 @@ def _limited_seen(returned: list, w: torch.Tensor, most: float) -> list[object]:
     result, answer = returned
     kept = afterwards()
     if not isinstance(result, torch.Tensor) or len(result) != len(w):
-        return ["not a tensor like `w`", "", "", "", "", "", kept]
+        made = "nothing" if result is None else "not a tensor like `w`"
+        return [made, "", "", "", "", "", kept]
     is_own = hasattr(type(result.grad_fn), "_forward_cls")
     gradient, values = _weighted(result, w), w.tolist()
     alone = guarded(_once_more, answer, values, most, False)
@@ -397,8 +401,8 @@ LIMITED = Exercise(
     principle="what your backward returns is what arrives, times the slope that you chose, at the `w` of the"
     " forward.",
     known={
-        "Your function has two arguments, but its backward returns one gradient. Write None where there is"
-        " none.": shows(_FEW),
+        "Your function has two arguments, so its backward returns a tuple of two values: the gradient, a"
+        " comma, and None for `most`, which has no gradient.": shows(_FEW),
         "The last node of your result is one of PyTorch's. Write a class that inherits from"
         " `torch.autograd.Function`, and return what its `apply` returns.": shows(_TORCHS),
         _RAISES: each_has(1, "raises"),
@@ -428,15 +432,24 @@ class Limited(torch.autograd.Function):
     def backward(ctx, grad):
         (w,) = ctx.saved_tensors
         return grad * (w.abs() <= ctx.most), None  # what arrives gets through inside the range, and only there
+~       return grad * (w.abs() > ctx.most), None  # Your mask is the wrong way round: it lets through what lies outside.
+~       return None, grad * (w.abs() <= ctx.most)  # Your gradient belongs to `w`, so it comes first. None is for `most`,
+~           # the second argument.
 ~       return (w.abs() <= ctx.most).float(), None  # Your backward returns the bare mask, so whatever arrives is
 ~           # lost. In `check`, 2 and 3 arrive.
 ~       return grad, None  # Your gradient is right inside the range, but outside it should be 0.
 ~       grad[w.abs() > ctx.most] = 0; return grad, None  # You write into the gradient that arrives. It isn't yours,
 ~           # because others may share its memory. Compute a new tensor.
+~       grad *= w.abs() <= ctx.most; return grad, None  # You write into the gradient that arrives. It isn't yours,
+~           # because others may share its memory. Compute a new tensor.
 
 
 def answer(w, most):
     return Limited.apply(w, most)
+~   return Limited(w, most)  # That makes an object of your class. What you want is what its `apply` returns:
+~       # `Limited.apply(w, most)`.
+~   return Limited.forward(w, most)  # You called `forward` yourself. Call `apply` instead: it makes the `ctx`, and hands
+~       # it to both halves.
 """,
     cases=_other_chips,
 )
@@ -469,25 +482,40 @@ STRANGER = Exercise(
         "`saved_tensors` is written without parentheses, so it needs `@property` above it.": fails_first(
             "object of type 'method'", "iterable method"
         ),
-        "What you keep has no date. `save(values)` from lesson 09 gives you what a node keeps: use"
-        " that.": fails_first("non-iterable Value object"),
+        "A single Value stands where there should be several things. What you keep has to be what"
+        " `save(values)` of lesson 09 gives you, pairs with a date, and `saved_tensors` is a tuple, even if"
+        " there's only one in it.": fails_first("non-iterable Value object"),
+        "`saved_tensors` has to be a tuple, so that a backward can also ask for"
+        " `ctx.saved_tensors[0]`.": fails_first("not subscriptable"),
+        "This backward returns None, and a gradient of None got through. Return what `validate_outputs`"
+        " gives you: it has put zeros in its place.": fails_first(
+            "not NoneType", "dtype of NoneType"
+        ),
         "`saved_tensors` hands out pairs, each with a date. A backward wants Values, and `unpack` takes them"
         " out of the pairs once it has compared the dates.": fails_first(
             "not Value", "must be real"
         ),
-        "There's nothing in `saved_tensors`. Keep what you save in `self.saved`, where `unpack` and `evaluate` look for"
-        " it.": fails_first("not enough values to unpack"),
+        "There's nothing in `saved_tensors`. Keep what you save in `self.saved`, where `unpack` and `evaluate` look for it."
+        " And the node of the result has to be the very `ctx` that `forward` was"
+        " given.": fails_first("not enough values to unpack"),
         "`apply` is called on the class. It needs `@classmethod` above it, and gets the class as"
         " `cls`.": fails_first("'Value' object is not callable"),
+        "`Function` has to inherit from `Node`: that's what a `ctx` is.": fails_first(
+            "takes no arguments"
+        ),
+        "You used the class itself as `ctx`. Each call needs an object of its own: `ctx = cls([…])`, with"
+        " the inputs in the list.": fails_first("type object '"),
+        "`forward` gets the inputs as they came, so a plain number stays a plain number. Only the edges"
+        " need a Value.": fails_first("number, not 'Value'"),
         "A `forward` gets its `ctx` first, and then the inputs: `cls.forward(ctx, *inputs)`.": fails_first(
             "forward() missing"
         ),
         "You handed `forward` all inputs in a single tuple. A star takes it apart:"
         " `cls.forward(ctx, *inputs)`.": fails_first("'tuple' object has no attribute"),
-        "A static method isn't handed its object automatically, so `ctx` is missing. Call it through the class:"
-        " `type(node).backward(node, grad)`.": fails_first("backward() missing"),
-        "Your own nodes from lesson 05 have ordinary methods, so `node.backward(node, grad)` hands them the node"
-        " twice. Called through the class, both kinds fit: `type(node).backward(node, grad)`.": fails_first(
+        "A static method isn't handed its object by itself, so `ctx` is missing. Call it by way of the class:"
+        " `type(node).backward(node, grad)`.": fails_first("backward() missing 1"),
+        "PyTorch's own nodes, and yours from lesson 05, are called with the node and the gradient, too. By way"
+        " of the class that fits both: `type(node).backward(node, grad)`.": fails_first(
             "takes 2 positional arguments but 3"
         ),
         "A backward with a single gradient returns it bare, without a tuple. Put it into one before you hand it"
@@ -498,28 +526,39 @@ STRANGER = Exercise(
             [0],
             "function AccumulateGrad returned an incorrect number of gradients (expected 0, got 1)",
         ),
-        "`apply` has to return the result.": fails_first("'NoneType' object has no attribute"),
+        "`apply` has to return the result.": fails_first(
+            "'NoneType' object has no attribute", "backward() missing 2"
+        ),
+        "`evaluate` has to return what `validate_outputs` makes of the gradients.": fails(
+            "'NoneType' object is not iterable", cases=slice(1)
+        ),
         "The photographs are gone before the backward can look at them. Throw them away after it has"
         " run.": lambda seen, right: _first_words(seen).startswith("Trying"),
-        "Your node leads nowhere, so there's no gradient. When you make the `ctx`, hand it the inputs, as for your"
-        " own nodes.": _leads_nowhere,
+        "The result has no node. Either your `ctx` leads nowhere, because you didn't hand it the inputs when"
+        " you made it, or you asked for `grad_mode` inside the `no_grad()` block, where it's always"
+        " off.": _leads_nowhere,
         "The result has its node, but it doesn't say that it requires grad.": at(
             [0], [0], _ELEMENT
         ),
         "The name should be that of the class with `Backward` at the end, as in `CubeBackward`.": at(
             [0], [1]
         ),
-        "The node has no shape. Give it that of the result's `data`.": at([2, 6], [2], ()),
+        "The node doesn't know the shape of the result. Unless you set it, it's `()`. Give it that of the"
+        " result's `data`.": at([2, 6], [2], ()),
         "A plain number among the inputs has no edge of its own. Make a Value of it first, with"
         " `as_value`.": fails_first("has no attribute 'grad_fn'"),
-        "You left the plain number out, but it's an argument as well. It needs a place among the edges:"
-        " `(None, 0)`, which it gets once `as_value` has made it a Value.": at([4], [0]),
-        "Neither input wants a gradient here, so there should be no node.": at([8], [0, 1]),
-        "Recording is switched off here, so there should be no node. Look at `grad_mode`.": at(
+        "There should be a node here, because one of the inputs requires grad. It doesn't matter which"
+        " one.": at([4, 5], [0], _ELEMENT),
+        "You left the plain number out, but it's an argument as well. It needs its place among the edges:"
+        " `(None, 0)`, which comes of `as_value`.": at([4], [0]),
+        "Two calls of the same function got into each other's way. Make a new `ctx` in each"
+        " `apply`.": at([7], [0]),
+        "The input doesn't want a gradient here, so there should be no node.": at([8], [0, 1]),
+        "Recording is switched off here, so there should be no node. Ask for `grad_mode`.": at(
             [9], [1]
         ),
         "While the forward runs, nothing should be recorded. Run it under `no_grad()`.": at(
-            [10], [3]
+            [10], [3], (True,)
         ),
         "This `forward` returns its input itself, and you wrote your node into it. Now the input has lost its own"
         " history. Hand out a second name tag: `detach(result)`.": at([13, 14], [0, 1]),
@@ -527,6 +566,11 @@ STRANGER = Exercise(
         " `validate_outputs` count.": at([15], [0]),
         "`saved_tensors` has to ask `unpack`, which complains in PyTorch's words when the photographs are gone or"
         " out of date.": fails_first("'NoneType' object is not iterable"),
+        "With `retain_graph=True` the photographs should stay for another call.": at([17], [0]),
+        "`h` was edited after `forward` had kept it, and your engine didn't notice. Keep the Values"
+        " themselves: a copy has a date of its own.": at([18], [0]),
+        "The result is a copy, but PyTorch hands out the same memory. `detach(result)` makes a second name"
+        " tag.": at([20], [3]),
         "The second call should be refused: once a node has run, its photographs go, unless `retain_graph`"
         " says otherwise.": at([16], [0]),
     },

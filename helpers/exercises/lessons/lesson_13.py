@@ -76,7 +76,7 @@ x.grad = None
 
 AGAIN = Exercise(
     id="13.1",
-    right="In these the gradient was recorded while it was computed, and nothing cut it off afterwards.",
+    right="In these, the gradient was recorded while it was computed, and it wasn't cut off afterwards.",
     asked="Each line computes a gradient `g`, and each starts from a fresh `y`. After which of them does"
     " `torch.autograd.grad(g.sum(), x)` return a second derivative? Give their letters.",
     **GRAPHS.first("abcdef"),
@@ -199,8 +199,14 @@ INNER_STEP = Exercise(
                 "the slope at `fast`, times the slope of the whole step with respect to `w`",
                 {
                     "the slope at `fast` alone, as if the step didn't depend on `w`": _at_fast,
+                    "the part that comes through `g` alone": lambda d: (
+                        run(_step(d)).item() - _at_fast(d)
+                    ),
                     "the part that comes through `g` alone, without its minus sign": lambda d: (
                         _at_fast(d) - run(_step(d)).item()
+                    ),
+                    "what a step with a plus would give, and this one has a minus": lambda d: (
+                        2 * _at_fast(d) - run(_step(d)).item()
                     ),
                     "what a loss without the step would give": "2 * (w - goal)",
                 },
@@ -392,6 +398,21 @@ BUILD = Exercise(
         "You returned the first gradient times `v`. The Hessian holds slopes of slopes.": like(
             "def answer(f, x, v):\n    return torch.autograd.grad(f(x), x)[0] * v"
         ),
+        "You summed the gradient first and multiplied by `v` afterwards. That's right only where each"
+        " slope depends on its own number alone. Weight with `v`, and then sum.": like(
+            """
+def answer(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    if not g.requires_grad:
+        return torch.zeros_like(x)
+    return v * torch.autograd.grad(g.sum(), x, allow_unused=True, materialize_grads=True)[0]
+""",
+            0,
+        ),
+        "Where the first gradient doesn't depend on `x`, you return None. The product is zero there, in"
+        " the shape of `x`.": lambda seen, _: any(
+            isinstance(case, tuple) and case[0] is None for case in seen
+        ),
         "Your result is right, but it comes row by row: a row of the Hessian for each number in `x`."
         " Weight the gradient with `v` first, then differentiate once.": both(
             right_in(0), shows(_ROWS)
@@ -481,8 +502,14 @@ FORCES = Exercise(
     reference="""
 def answer(model, places, measured):
     places = places.detach().clone().requires_grad_()
+~   places = places.detach().clone()  # You ask for the slope with respect to `places`, but they don't require grad.
+~       # Take a copy that does.
     energy = model(places).sum()  # each place gets its energy from the model itself, with the weights as they are
+~   energy = model(places)  # There's an energy for each place, but `grad` starts from one number. Add them up first:
+~       # each depends only on its own place.
     (slope,) = torch.autograd.grad(energy, places, create_graph=True)  # the slope needs a graph, so that the loss can reach the weights
+~   slope = torch.autograd.grad(energy, places, create_graph=True)  # `torch.autograd.grad` returns a tuple, with one
+~       # gradient for each input. Take yours out: `(slope,) = …`.
 ~   (slope,) = torch.autograd.grad(energy / len(places), places, create_graph=True)  # You asked for the slope of the
 ~       # mean energy, so each force came out divided by the number of places.
     force = -slope  # a force points downhill, so it is minus the slope
@@ -494,6 +521,15 @@ def answer(model, places, measured):
 """,
     cases=_other_forces,
 )
+
+
+_ELEMENT = "element 0 of tensors does not require grad and does not have a grad_fn"
+
+
+def _gone_too_early(seen: tuple, right: tuple) -> bool:
+    """Tell whether the first thing to go wrong is that a second derivative finds no photographs."""
+    said = seen[4][0] if isinstance(seen[4], tuple) else ""
+    return at([4], [0])(seen, right) and isinstance(said, str) and said.startswith("Trying")
 
 
 AGAIN_AND_AGAIN = Exercise(
@@ -518,25 +554,33 @@ AGAIN_AND_AGAIN = Exercise(
             [0], [2]
         ),
         "After one plain backward your engine doesn't record any more. `with set_grad_enabled(…):` puts"
-        " the switch back to where it was.": at([1], [0]),
+        " the switch back to where it was.": at([1], [0], _ELEMENT),
+        "While recording is off, a second backward adds to the tally that's there, and just once:"
+        " `leaf.grad.add_(grad)`.": at([1], [0]),
         "The first gradient that reaches a leaf finds None: there is no tally yet to add to.": (
             fails("NoneType", cases=slice(2, 3))
         ),
-        "A sum photographs nothing, so here only the switch and the tally can have cut the gradient's"
-        " graph. Is the switch on during the walk? And while it's on, is the tally a recorded sum of"
-        " Values, and not a copy of the numbers?": at([2], [2]),
+        "A sum photographs nothing, so the switch or the tally has cut the gradient's graph. Is the switch"
+        " on during the walk? And while it's on, is the tally a recorded sum of Values, and not a copy of"
+        " the numbers? (If both are right, look at what you wrote in lesson 05: the walk and the nodes"
+        " have to compute with Values, not with their `data`.)": at([2], [2]),
         "This gradient has no graph, although the one of a sum has. So it was computed from a photograph"
-        " whose history was torn off. Return the `value` itself, not a new Value of its data.": at(
-            [3], [2]
+        " whose history was torn off. Return the `value` itself, not a new Value of its data. (If you do,"
+        " your MulBackward0 of lesson 05 may compute with `data`. Define it once more in this cell, with"
+        " Values.)": at([3], [2]),
+        "`g` was computed *from* the graph of `z`, and it can't do without the photographs in there. With"
+        " `create_graph=True` they stay, unless you're told otherwise, and `evaluate` has to be told.": (
+            _gone_too_early
         ),
-        "`g` was computed *from* the graph of `z`, so it needs the photographs in there. With"
-        " `create_graph=True` they stay, unless you're told otherwise, and `evaluate` has to be told.": at(
-            [4], [0]
+        "`g` says that it requires grad, but some of its history is missing. A flag that you set by hand"
+        " brings none along. Return the photographed Values themselves, and let the tally be a recorded"
+        " sum.": at([4], [0]),
+        "The two calls left 27, but each of them contributes 27. The tally still has to add up, even"
+        " while it's being recorded.": at([8], [0], (27.0,)),
+        "`g` is the gradient of the first call, and the second call wrote into it. While recording is on,"
+        " the tally is a new sum. The switch decides, not what the gradient says of itself.": at(
+            [8, 18], [1]
         ),
-        "The two calls left 27, but each of them contributes 27. The tally still has to add up, even while"
-        " it's being recorded.": at([8], [0], (27.0,)),
-        "`g` is the gradient of the first call, and the second call wrote into it. While it's being"
-        " recorded, the tally is a new sum.": at([8], [1]),
         "`x` and `y` were handed the same Value, and both kept it as it came, so they share a"
         " tally. `grad + 0.0` is a sheet of its own, and so is `Value(grad.data.clone())`.": at(
             [9, 10], [0]
@@ -550,10 +594,21 @@ AGAIN_AND_AGAIN = Exercise(
         "The photographs are gone by now, and `unpack` has to say so, as it did in lesson 07.": (
             fails("is not iterable", cases=slice(13, 15))
         ),
+        "Your message has its two numbers the wrong way round. First comes the version that's there now,"
+        " then the one that was expected.": at(
+            [15], [0], "is at version 0; expected version 1 instead"
+        ),
         "`x` was edited after its photograph was taken. Before you return a photograph, look at its"
         " date.": at([15], [0]),
         "`create_graph=True` records even under `no_grad()`, as it does in PyTorch. For this walk the flag"
         " decides.": at([16], [2]),
+        "Two calls were recorded, but only one of them is in the graph of the tally. Add to what was there"
+        " as it is, with its history.": at([17], [0]),
+        "A second backward was refused, and since then your engine doesn't record. `with"
+        " set_grad_enabled(…):` puts the switch back even if there's an error.": at([19], [0]),
+        "`g` had been photographed for `k`. Then a plain backward wrote into it, but nothing counted the"
+        " write, so `k` was differentiated with the wrong numbers and without a word."
+        " `leaf.grad.add_(grad)` counts it.": at([20], [0]),
     },
     hints=(
         "Three things were in the way: `unpack` tore the photographs off their history, the tally kept only the"

@@ -20,11 +20,10 @@ from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import as_tuple, same
-from helpers.exercises.recognise import at, fails, fails_first, shows, wrong_in
+from helpers.exercises.recognise import at, fails, fails_first, first_wrong, shows, wrong_in
 from helpers.exercises.watched_inputs import (
     NO_TENSOR,
     NOT_A_TENSOR,
-    SEVERAL,
     no_loss,
     readable,
 )
@@ -273,7 +272,7 @@ def _gather(
         seen.append(sorted(map(str, reported)) if failed is None else f"{_STOPPED} {failed}")
     gradients = _grads(model)
     stop()
-    kept = same(_grads(model), gradients) and _modes(model) == modes
+    kept = same(_grads(model), gradients)
     reported.clear()
     others.clear()
     guarded(_send, model, values)
@@ -281,7 +280,10 @@ def _gather(
     for parameter in model.parameters():
         for hooks in (parameter._backward_hooks, parameter._post_accumulate_grad_hooks):
             left += len(hooks or ())
-    return [*seen, gradients, len(reported), left, "as it was" if kept and others else "changed"]
+    found = "as it was" if others else "a hook that isn't yours is gone"
+    if _modes(model) != modes:
+        found = "a flag or a mode has changed"
+    return [*seen, gradients, len(reported), left, found if kept else "`stop()` changed `.grad`"]
 
 
 def _reports(returned: object, model: nn.Module, report: Callable) -> list[object]:
@@ -357,6 +359,7 @@ def answer(model, report):
         def hook(gradient):
             if not gradient.isfinite().all():  # every number counts, and an infinity is as bad as a NaN
 ~           if gradient.isnan().any():  # You don't report an infinity. `isnan` sees only the NaNs.
+~           if gradient.isinf().any():  # You don't report a NaN. `isinf` sees only the infinities.
 ~           if not gradient.sum().isfinite():  # You look at a sum or a norm. For large numbers it can be infinite
 ~               # although each of them is finite.
 ~           if not gradient.isfinite().any():  # You don't look at every number in the gradient. One that isn't
@@ -370,7 +373,8 @@ def answer(model, report):
 
     handles = []
     for name, one in model.named_parameters():
-~   for name, one in ():  # Nothing is reported at all. Is the hook on the parameters?
+~   for name, one in ():  # Nothing is reported at all. Is there a hook on each parameter, and does it call
+~       # `report`?
         if one.requires_grad:  # a frozen parameter can't take a hook
             handles.append(one.register_hook(watch(name)))
 ~           handles.append(one.register_hook(lambda gradient: watch(name)(gradient)))  # Every report has the name
@@ -444,17 +448,19 @@ def _others_taught(random: Random) -> tuple:
 TAUGHT = Exercise(
     id="14.7",
     reader=function(*_TAUGHT, observe=_loss_seen, parts=("the loss", "the gradient of `z`")),
-    right="However sure the two of them are, the loss and its gradient are finite. The student's logarithm"
-    " is never rounded to that of 0, and the teacher's zeros stay out of the sum.",
+    right="However sure the two of them are, the loss and its gradient are finite. The student's logarithm is"
+    " taken before anything is rounded to 0, and the teacher's zeros stay out of the sum.",
     principle="a logarithm must never be given a 0, and where a 0 comes from rounding, compute the logarithm"
     " without the rounding.",
     known={
         NO_TENSOR: shows(NOT_A_TENSOR),
-        "You return one number for each row. The loss is their mean.": shows(SEVERAL),
         "The loss is still NaN or infinite for some rows. Which logarithm is given a 0: the teacher's, or"
         " the student's?": _not_finite(0),
         "The loss is a number now, but its gradient isn't. You took care of the result, but the"
         " logarithm itself is still given a 0.": _not_finite(1),
+        "It's finite, but no longer the same loss for a student that's sure and wrong. Something caps it,"
+        " perhaps a `clamp` or a number that you add. Compute the logarithm without the rounding"
+        " instead.": first_wrong(2),
     },
     hints=(
         "There are two logarithms, and each can be given a 0: `q` may *be* 0, and `p` may be rounded to 0."
@@ -466,6 +472,9 @@ TAUGHT = Exercise(
     reference="""
 def answer(z, q):
     log_p = z.log_softmax(1)
+~   log_p = z.log_softmax(0)  # Your softmax runs along the columns. The probabilities of one point are in a row: dim 1.
+~   log_p = z.softmax(1)  # You used the student's probabilities where their logarithm belongs. (`kl_div` wants
+~       # logarithms first, too.)
 ~   log_p = (z.softmax(1) + 1e-8).log()  # It's finite, but it isn't the same loss any more. What you add
 ~       # inside the logarithm caps the loss of a student that's sure and wrong.
 ~   log_p = z.softmax(1).clamp(min=1e-7).log()  # It's finite, but a student that's sure and wrong hardly gets
@@ -474,6 +483,8 @@ def answer(z, q):
     return (q * (log_q - log_p)).sum(1).mean()
 ~   return (q * (log_q - log_p)).mean()  # You took the mean over all the numbers. Sum along each row first, then take
 ~       # the mean over the rows.
+~   return (q * (log_q - log_p)).sum(1)  # You return one number for each row. The loss is their mean.
+~   return (q * (log_p - log_q)).sum(1).mean()  # You have the two logarithms the wrong way round, so the loss is negative.
 ~   return (q * (log_q - log_p)).sum()  # This is the sum over the rows. We want their mean.
 ~   return -(q * log_p).sum(1).mean()  # This is the cross entropy. Its gradient is the same, but the loss isn't, because
 ~       # the teacher's part is missing.
@@ -488,9 +499,7 @@ def answer(z, q):
 
 
 def _not_passed_on(seen: tuple, right: tuple) -> bool:
-    return fails_first("'NoneType' object is not iterable")(seen, right) and isinstance(
-        seen[0], Failed
-    )
+    return fails_first("object is not iterable")(seen, right) and isinstance(seen[0], Failed)
 
 
 HOOKED_ENGINE = Exercise(
@@ -516,6 +525,11 @@ HOOKED_ENGINE = Exercise(
         "Where a hook returns None, what it was given goes on. You took its None for a gradient.": fails(
             "NoneType", cases=slice(3, 4)
         ),
+        "A hook before a node is called with the gradient itself, and not with a tuple.": fails(
+            "'tuple' object has no attribute", cases=slice(3, 4)
+        ),
+        "The hook ran twice in one backward. It belongs in the list once, and each pass calls it"
+        " once.": at([3, 9], [1], "h 19.0, 19.0", "x 114.0, 114.0"),
         "The hook on `h` saw nothing. Does `register` put it into the list, and do you call the hooks in"
         " `node.before`?": at([3], [1], ""),
         "What this hook returns should go on in place of the gradient. Call the hooks *before* the node"
@@ -524,32 +538,46 @@ HOOKED_ENGINE = Exercise(
         " goes to the end of the list.": at([5], [0], (36.0,)),
         "A hook is given what comes out of the hook before it, but yours is given what arrived"
         " in the first place.": at([5], [1], "h 12.0, 12.0"),
+        "The third hook on `h` never ran. Every hook in the list has its turn, even if one before it has"
+        " returned something, or is the same function.": at([5], [1], "h 12.0"),
         "Hooks run in the order in which they were registered: first times ten, then plus one. Put a new one"
         " at the end of the list.": at([6], [0], (390.0,)),
         "`register` has to return a `Handle`, or you could never take a hook off again.": fails(
-            "has no attribute 'remove'"
+            "has no attribute 'remove'", "Handle.remove() missing"
+        ),
+        "`Handle` wants the list first, and then the hook.": fails(
+            "argument of type", cases=slice(7, 9)
         ),
         "This hook was taken off, but it still runs. A `Handle` needs the very list that the hook is"
         " in.": at([7, 8], [0]),
         "The hook on the leaf `x` ran before `.grad` was filled. Hooks *after* a node come below"
         " `run_node`.": at([9], [1], "x None"),
         "A hook that waits until `x.grad` is filled never ran. It's a hook *after* a node: call those"
-        " as well.": at([9], [1], ""),
+        " as well, each of them once.": at([9], [1], ""),
+        "A hook after a node may return None, too, and then nothing changes. You took its None for a"
+        " tuple.": fails("'NoneType'", cases=slice(9, 10)),
         "A hook after a node is given two tuples: what the node hands on, and `(grad,)`.": fails(
-            "not iterable", "after * must be an iterable", cases=slice(10, 11)
+            "not iterable", "after * must be an iterable", "argument: 'arrived'", cases=slice(9, 11)
         ),
+        "A hook on the node of `h` never ran. Any node can have hooks after it, not only that of a"
+        " leaf.": at([10], [1], ""),
         "The two tuples are the wrong way round. First comes what the node hands on, then what it was"
         " given.": at([10], [1], "h 57.0, 57.0, 19.0"),
         "What a node was *given* is what comes out of the hooks before it. Here that's 38, and no longer the 19"
         " that arrived.": at([11], [1]),
         "This hook runs after the node and returns a different tuple. Hand that one on in place of"
         " the first.": at([12], [0]),
-        "Two hooks after one node: the second one is given what the first has returned.": at(
-            [13], [1]
-        ),
+        "Two hooks after one node run in the order in which they were registered, and the second one is"
+        " given what the first has returned.": at([13], [1]),
         "The hook ran in the first backward, but not in the second. It stays until its handle removes it.": at(
-            [14], [1]
+            [14, 16], [1]
         ),
+        "The hook failed, and you swallowed its error. Whoever wrote it has to see it.": at(
+            [17], [0]
+        ),
+        "Hooks can be recorded as well, but here their part of the second derivative is missing. Hand a"
+        " hook the gradient itself, a Value with its history, and go on with the very Value that it"
+        " returns.": at([18], [0]),
     },
     hints=(
         "`register` is two lines: append the hook, and return `Handle(hooks, hook)`.",

@@ -17,7 +17,7 @@ from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
-from helpers.exercises.recognise import each_has, shows
+from helpers.exercises.recognise import each_has, right_in, shows
 from helpers.exercises.watched_inputs import afterwards, noted, readable
 
 # Bound here: a student may have put others in their place.
@@ -278,6 +278,9 @@ BLOCKS = Exercise(
     known={
         "Your function doesn't return a tensor.": shows("no tensor"),
         _NO_BACKWARD: each_has(3, _ERROR),
+        "The result and the gradients are right, but what's kept isn't one tensor for each block of `size`"
+        " layers. Does every block have `size` layers, and is every one under a checkpoint, the last one,"
+        " too?": right_in(0, 1, 3),
     },
     hints=(
         "`layers[at : at + size]` is an `nn.Sequential` as well. Which `at` are there?",
@@ -302,8 +305,15 @@ def answer(layers, x, size):
     for at in range(0, len(layers), size):  # every layer belongs to some block
 ~   for at in range(0, len(layers) - size + 1, size):  # The last layers are missing whenever `size` doesn't divide
 ~       # their number. Let the last block be shorter.
+~   for at in range(len(layers)):  # Your blocks overlap: each begins one layer after the one before. The step of the
+~       # loop is `size`.
         block = layers[at : at + size]  # a block holds `size` layers, and the last block whatever is left
+~       block = layers[at : at + size - 1]  # A layer is missing in each block. `layers[a:b]` already leaves out `b`.
+~       block = layers[at : at + size + 1]  # Each block has one layer too many, so that one runs twice. `layers[a:b]`
+~           # has b - a layers.
         x = checkpoint(block, x, use_reentrant=False)  # each block takes what the one before it returned
+~       x = checkpoint(block(x), use_reentrant=False)  # `checkpoint` wants the block first, without a call, and then its
+~           # input. It calls the block itself, twice.
 ~       x = checkpoint(block, x, use_reentrant=True)  # With `use_reentrant=True` a block whose input is
 ~           # plain data gives its weights no gradient.
 ~       x = checkpoint(block, x, use_reentrant=False, preserve_rng_state=False)  # With `preserve_rng_state=False` a
@@ -478,9 +488,12 @@ def answer(table, blocks, head, ids):
     h = table(ids)  # the first block takes the rows of the words
     for block in blocks:  # every block has its turn
         h = checkpoint(block, h, use_reentrant=False)  # each block takes what the one before it returned
-~       h = checkpoint(block, h, use_reentrant=True)  # The blocks still get no gradient. The older kind of
-~           # checkpoint looks at `h` alone, and the rows of a frozen table require no grad.
-~       h = block(h)  # The gradients are right, but without checkpoints all that the blocks compute is kept.
+~       h = checkpoint(block, h, use_reentrant=True)  # The blocks still get no gradient. Is this the older kind of
+~           # checkpoint? It looks at `h` alone, and the rows of a frozen table require no grad.
+~       h = checkpoint(lambda t: block(t), h, use_reentrant=False)  # Your block is looked up by its name, once more in
+~           # backward. By then the loop has ended, and the name means the last block. Hand over the block itself.
+~       h = checkpoint(block(h), use_reentrant=False)  # `checkpoint` wants the block first, without a call, and then
+~           # its input. It calls the block itself, twice.
     return head(h)  # the head makes one number for each word
 """,
     cases=lambda random: (
