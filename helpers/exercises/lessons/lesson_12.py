@@ -512,10 +512,10 @@ STRANGER = Exercise(
         ),
         "You handed `forward` all inputs in a single tuple. A star takes it apart:"
         " `cls.forward(ctx, *inputs)`.": fails_first("'tuple' object has no attribute"),
-        "A static method isn't handed its object by itself, so `ctx` is missing. Call it by way of the class:"
+        "A static method isn't handed its object automatically, so `ctx` is missing. Call it through the class:"
         " `type(node).backward(node, grad)`.": fails_first("backward() missing 1"),
-        "PyTorch's own nodes, and yours from lesson 05, are called with the node and the gradient, too. By way"
-        " of the class that fits both: `type(node).backward(node, grad)`.": fails_first(
+        "Your own nodes from lesson 05 have ordinary methods, so `node.backward(node, grad)` hands them the node"
+        " twice. Called through the class, both kinds fit: `type(node).backward(node, grad)`.": fails_first(
             "takes 2 positional arguments but 3"
         ),
         "A backward with a single gradient returns it bare, without a tuple. Put it into one before you hand it"
@@ -549,12 +549,12 @@ STRANGER = Exercise(
         " `as_value`.": fails_first("has no attribute 'grad_fn'"),
         "There should be a node here, because one of the inputs requires grad. It doesn't matter which"
         " one.": at([4, 5], [0], _ELEMENT),
-        "You left the plain number out, but it's an argument as well. It needs its place among the edges:"
-        " `(None, 0)`, which comes of `as_value`.": at([4], [0]),
+        "You left the plain number out, but it's an argument as well. It needs a place among the edges:"
+        " `(None, 0)`, which it gets once `as_value` has made it a Value.": at([4], [0]),
         "Two calls of the same function got into each other's way. Make a new `ctx` in each"
         " `apply`.": at([7], [0]),
         "The input doesn't want a gradient here, so there should be no node.": at([8], [0, 1]),
-        "Recording is switched off here, so there should be no node. Ask for `grad_mode`.": at(
+        "Recording is switched off here, so there should be no node. Look at `grad_mode`.": at(
             [9], [1]
         ),
         "While the forward runs, nothing should be recorded. Run it under `no_grad()`.": at(
