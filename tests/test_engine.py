@@ -295,7 +295,7 @@ MISTAKES = {
         ("result.data.shape", "inputs[0].data.shape", "doesn't know the shape"),
         ("        return result\n", "", "`apply` has to return the result"),
         ("type(node).backward(node, grad)", "node.backward(grad)", "so `ctx` is missing"),
-        ("type(node).backward(node, grad)", "node.backward(node, grad)", "too. By way of the class that fits both"),
+        ("type(node).backward(node, grad)", "node.backward(node, grad)", "Called through the class, both kinds fit"),
         ("    grads = type(node)", "    node.saved = node.saved and None\n    grads = type(node)", "before the backward can look at them"),
         ("node.saved = None\n", "pass\n", "The second call should be refused"),
         ("and not retain_graph", "and retain_graph", "The second call should be refused"),
