@@ -219,7 +219,7 @@ def _came(names: dict, program: str) -> object:
             warnings.simplefilter("ignore")
             exec(program, names)
     except RuntimeError as error:
-        return str(error)
+        return str(error) or type(error).__name__
     return [grad if grad is None else _numbers(grad) for grad in _grads(names)]
 
 

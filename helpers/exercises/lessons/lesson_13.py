@@ -539,8 +539,8 @@ AGAIN_AND_AGAIN = Exercise(
     truth=lambda: on_torch,
     solution=yours("13"),
     cases=lambda random: cases("13", random),
-    right="At 3, x³ gives 27, 18 and 6 on your engine, and you didn't have to change a single vjp, because"
-    " they'd been computing with Values all along.",
+    right="At 3, x³ gives 27, 18 and 6 on your engine, and it didn't take a single new vjp. They compute"
+    " with Values, so they can be recorded like everything else.",
     principle="backward is a computation like any other. Record it when you're asked to, and let its"
     " photographs and its tally keep their history.",
     known={
