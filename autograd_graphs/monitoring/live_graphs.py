@@ -29,8 +29,8 @@ from autograd_graphs.looking.variable_names import parameters, submodules, varia
 from autograd_graphs.monitoring.loop_mistakes import Notes
 
 EAGER = 3  # calls of backward() at which graphs are looked at; later ones are 4, 8, 16, …
-SHARE = 0.1  # of the time, at most so much goes into looks at graphs,
-SECONDS = 0.05  # or so much in all: a short loop is looked at when it is due
+SHARE = 0.1  # of its thread's time, at most so much goes into looks at graphs,
+SECONDS = 0.2  # or so much in all: a short loop is looked at when it is due
 MOST_LOSSES = 100  # that are remembered, without keeping them alive
 MOST_LOOKED_AT = 200  # entries of a list, variables of a function
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
@@ -47,12 +47,12 @@ class Graphs:
         self._nodes = 0
         self._hook_counts: deque[int] = deque(maxlen=3)
         self._is_late = False  # a look is due
-        self._began = time.perf_counter()
+        self._began = time.thread_time()
         self._spent = 0.0
 
     def look(self, frame: FrameType | None, line: UsersLine | None, roots: list[Any]) -> None:
         """Look at the graphs of roots before a backward(), if it is time to."""
-        count, began = self.notes.backwards, time.perf_counter()
+        count, began = self.notes.backwards, time.thread_time()
         self._is_late = self._is_late or count & (count - 1) == 0
         has_time = self._spent < max(SHARE * (began - self._began), SECONDS) or count == EAGER + 1
         if count > EAGER and not (self._is_late and has_time):
@@ -65,7 +65,7 @@ class Graphs:
         self._note_modes(set(map(id, walk.met)))
         self._note_hooks()
         self._note_others()
-        self._spent += time.perf_counter() - began
+        self._spent += time.thread_time() - began
 
     def look_at_end(self, frame: FrameType | None) -> None:
         with quietly():

@@ -298,7 +298,7 @@ def test_escape_stops_a_cell_that_never_ends_and_nothing_else(deck):
 
 def test_up_to_here_runs_all_before(deck):
     deck.keyboard.press("Shift+K")
-    expect(deck.locator(SIGN)).to_contain_text("starts")
+    expect(deck.locator(SIGN)).to_contain_text("is starting")
     to(deck, "step_through")
     deck.keyboard.press("Shift+R")
     ran(deck)

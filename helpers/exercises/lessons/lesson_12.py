@@ -551,7 +551,7 @@ STRANGER = Exercise(
         " one.": at([4, 5], [0], _ELEMENT),
         "You left the plain number out, but it's an argument as well. It needs a place among the edges:"
         " `(None, 0)`, which it gets once `as_value` has made it a Value.": at([4], [0]),
-        "Two calls of the same function got into each other's way. Make a new `ctx` in each"
+        "Two calls of the same function got in each other's way. Make a new `ctx` in each"
         " `apply`.": at([7], [0]),
         "The input doesn't want a gradient here, so there should be no node.": at([8], [0, 1]),
         "Recording is switched off here, so there should be no node. Look at `grad_mode`.": at(

@@ -205,7 +205,7 @@ INNER_STEP = Exercise(
                     "the part that comes through `g` alone, without its minus sign": lambda d: (
                         _at_fast(d) - run(_step(d)).item()
                     ),
-                    "what a step with a plus would give, and this one has a minus": lambda d: (
+                    "what a step with a plus would give, but this one has a minus": lambda d: (
                         2 * _at_fast(d) - run(_step(d)).item()
                     ),
                     "what a loss without the step would give": "2 * (w - goal)",
@@ -573,7 +573,7 @@ AGAIN_AND_AGAIN = Exercise(
             _gone_too_early
         ),
         "`g` says that it requires grad, but some of its history is missing. A flag that you set by hand"
-        " brings none along. Return the photographed Values themselves, and let the tally be a recorded"
+        " doesn't bring it back. Return the photographed Values themselves, and let the tally be a recorded"
         " sum.": at([4], [0]),
         "The two calls left 27, but each of them contributes 27. The tally still has to add up, even"
         " while it's being recorded.": at([8], [0], (27.0,)),
