@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # matplotlib takes half a second: only who plots waits for it
 
 MADE, PASSED, KEPT = "results of the forward", "gradients on their way", ".grad that stays"
 COLOURS = {KEPT: "#f6b26b", MADE: "#b5d6ec", PASSED: "#5b9bc8"}  # of the areas, from the ground up
+STACK = PASSED, MADE, KEPT  # the same, from the top down
 BACKWARD = "backward()"  # the name of a step
 MOST_NAMES, LONGEST, POINTS = 48, 10, 11  # names below a plot, their letters and their size
 NO_COLUMN = "AccumulateGrad", "T"  # what these make counts in the column before them
@@ -150,8 +151,7 @@ def _plot_steps(forwards: dict[str, Callable[[], torch.Tensor]], alike: bool) ->
     names = [[name for name, _ in steps] for _, steps in runs]
     sizes = [(max(_whole(bytes_of)), len(steps)) for bytes_of, steps in runs]
     said_once = len(set(map(tuple, names))) == 1
-    each = 1.4 if said_once else 1.65  # inches: names under a plot take room
-    figure, rows = _figure(len(runs), size=(8, 1.1 + each * len(runs)))
+    figure, rows = _figure(len(runs), size=(8.8, 0.8 + 1.4 * len(runs)))
     said = []
     for number, (axes, title, run) in enumerate(zip(rows, forwards, runs, strict=True)):
         _draw(axes, *run, *(map(max, zip(*sizes, strict=True)) if alike else sizes[number]))
@@ -162,8 +162,9 @@ def _plot_steps(forwards: dict[str, Callable[[], torch.Tensor]], alike: bool) ->
         said.append(f"{axes.get_title('left')}, {parts}.{across}")
     if said_once:
         said.append(f"Across: {', '.join(names[0])}.")
-    areas = rows[0].collections[: len(COLOURS)]
-    figure.legend(areas, COLOURS, loc="outside upper left", ncols=3, frameon=False, fontsize=POINTS)
+    areas = dict(zip(COLOURS, rows[0].collections, strict=False))
+    words = {"frameon": False, "fontsize": POINTS - 1, "handlelength": 1}
+    figure.legend([areas[kind] for kind in STACK], STACK, loc="outside right upper", **words)
     return plot(figure, alt=" ".join(said))
 
 
