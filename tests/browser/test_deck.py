@@ -295,13 +295,26 @@ def test_on_and_back_lead_through_a_player_that_is_seen(deck, on, back):
 
 
 def test_a_player_begins_anew_where_its_slide_is_entered_forward_or_chosen(deck):
-    for keys in ("Home ArrowRight ArrowRight", "o ArrowDown Enter"):
+    for keys in ("Home ArrowRight ArrowRight", "o ArrowRight Enter"):
         deck.evaluate("Reveal.slide(1)")
         deck.keyboard.press("End")
         assert deck.evaluate(AT) == [1, "the end"]
         deck.evaluate("Reveal.slide(0, 0, -1)")
         press(deck, *keys.split())
         assert deck.evaluate(AT) == [1, "4 steps"]
+
+
+def test_a_reload_leads_back_to_the_step_of_a_player(deck):
+    press(deck, *["ArrowRight"] * 4)
+    seen = deck.evaluate(AT)
+    assert seen == [1, "step 2 of 4"]
+    deck.reload()
+    deck.wait_for_selector(".reveal.ready")
+    assert deck.evaluate(AT) == seen
+    deck.evaluate("Reveal.slide(2)")
+    deck.reload()
+    deck.wait_for_selector(".reveal.ready")
+    assert deck.evaluate(AT) == [2, None]
 
 
 def test_back_takes_away_what_came_after_a_player_before_it_rewinds_the_player(chromium, published):
@@ -379,13 +392,17 @@ def test_the_list_of_slides_leads_to_where_a_slide_begins(deck):
     assert deck.evaluate(where) == [0, "1"]
     deck.keyboard.press("o")
     assert deck.evaluate(OPEN) == [False, "contents"]
-    titles = deck.locator("#contents button").all_inner_texts()
+    titles = deck.locator("#contents li>button").all_inner_texts()
     assert len(titles) == deck.evaluate("Reveal.getTotalSlides()")
     deck.keyboard.press("Enter")
     assert deck.evaluate(f"[...{where}, ...{OPEN}]") == [0, "0", False, None]
-    for key, chosen in (("ArrowDown", 1), ("3", 2), ("Home", 0), ("End", 3)):
+    for key, chosen in (("ArrowRight", 1), ("3", 2), ("Home", 0), ("End", 3)):
         press(deck, "o", key, "Enter")
         assert deck.evaluate(where) == [chosen, "0"]
+    deck.keyboard.press("o")
+    expect(deck.locator("#contents .picture section")).to_have_count(len(titles))
+    deck.keyboard.press("o")
+    assert deck.evaluate(OPEN) == [False, None]
 
 
 @pytest.mark.parametrize(
@@ -439,7 +456,13 @@ def test_the_speakers_window_shows_notes_time_and_what_comes_next_and_its_keys_a
     assert window.inner_text("#slide") == "1 / 4 · One"
     assert window.inner_text("#then") == "Next: more on this slide"
     assert window.inner_text("#time").startswith("00:0")
+    assert window.locator("#seen section[data-step='0'] .part").count() == 2
     assert window.locator("#picture section[data-step='1'] .part").count() == 2
+    theme = "getComputedStyle(document.querySelector('#picture section')).colorScheme"
+    html = "document.documentElement.className"
+    assert [window.evaluate(theme), window.evaluate(html)] == ["light", "light"]
+    window.keyboard.press("l")
+    assert [window.evaluate(theme), window.evaluate(html)] == ["dark", "dark"]
     press(window, "ArrowRight", "ArrowRight")
     assert deck.evaluate(SLIDE) == 1
     assert window.inner_text("#notes") == "No notes on this slide."
