@@ -153,12 +153,12 @@ function contents() {
   }, { root: shown, rootMargin: "100%" });
   const draw = (picture) => {
     seen.unobserve(picture);
-    const slide = Reveal.getSlides()[picture.dataset.at];
+    const slide = Reveal.getSlides()[every("#contents .picture", document).indexOf(picture)];
     picture.replaceChildren(pictureOf(slide, +slide.dataset.step, picture));
   };
   Reveal.getSlides().forEach((slide, at) => {
     const row = document.createElement("li"), picture = document.createElement("div"), button = document.createElement("button");
-    Object.assign(picture, { className: "picture", inert: true }).dataset.at = at;
+    Object.assign(picture, { className: "picture", inert: true });
     button.textContent = `${at + 1} · ${slide.ariaLabel}`;
     button.addEventListener("click", () => {
       shown.close();
