@@ -57,7 +57,9 @@ EXERCISE = re.compile(
 HEAD = ("", "How long", "What to do")  # of the table of exercises
 VERBS = {  # by what an exercise says; the first one of a lesson mends its case in other clothes
     "Mend": re.compile(r"\b[Ff]ix it\b"),
-    "Find the line": re.compile(r"[Ww]hich (one )?line( above the last one)?( would you change)?\?"),
+    "Find the line": re.compile(
+        r"[Ww]hich (one )?line( above the last one)?( would you change)?\?"
+    ),
     "Write": re.compile(r"\bWrite\b"),
     "Choose": re.compile(r"\bGive (a list of|their|the) (letters|names)"),
 }

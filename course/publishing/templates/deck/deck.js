@@ -37,8 +37,17 @@ function follow() {
   fit(slide);
   const last = every(".scrolls>.part.on", slide).at(-1); // else what has just come would be out of sight
   if (last) last.parentElement.scrollTop = Math.min(last.offsetTop - last.parentElement.offsetTop, endOf(last.parentElement));
+  for (const one of slide.querySelectorAll("time")) tellUntil(one);
   document.getElementById("say").innerHTML = slide.querySelector("aside.notes")?.innerHTML || "";
   document.getElementById("say").classList.toggle("early", !slide.matches(".told"));
+}
+
+// A break is as long as it was planned, from when it is first shown.
+function tellUntil({ dataset, firstChild }) {
+  const name = `until: ${document.title} ${Reveal.getSlidePastCount()}`;
+  let until = kept(name);
+  if (!(until > Date.now())) keep(name, until = Date.now() + 60000 * dataset.minutes);
+  firstChild.data = `${dataset.until} ${new Date(until).toLocaleTimeString("en-GB", { timeStyle: "short" })}`;
 }
 
 for (const event of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, follow);

@@ -91,6 +91,14 @@ function endOf(box) {
   return Math.max(0, (last ? last.offsetTop + last.offsetHeight - box.offsetTop : box.scrollHeight) - box.clientHeight);
 }
 
+// The last slide of a block leads on to the next one.
+function ledOn(event) {
+  const link = Reveal.getCurrentSlide().querySelector("a.onward");
+  if (!link || !forSlides(event) || (WAYS[event.key] !== "next" && event.key !== "Enter")) return false;
+  link.click();
+  return true;
+}
+
 // Escape gives the keys back, or closes what is open; it never leads away from what the room sees.
 function escaped() {
   const fold = Reveal.getCurrentSlide().querySelector("details[open]");
@@ -107,7 +115,7 @@ window.addEventListener("keydown", (event) => {
   else if (Reveal.isPaused() && isAlone) Reveal.togglePause(false);
   else if (event.key === "Escape") escaped();
   else if (event.key === "?" && forSlides(event)) showHelp();
-  else if (!toPlayer(event) && !scrolledOn(event)) return;
+  else if (!toPlayer(event) && !scrolledOn(event) && !ledOn(event)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
 }, true);
