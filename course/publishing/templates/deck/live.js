@@ -242,7 +242,7 @@ function stateOf(slide) {
   if (states.includes("running")) return [`Running … ${Math.round((Date.now() - since) / 1000)} s. Esc stops it`, "busy"];
   const before = Object.values(cells).filter((one) => ["waiting", "running"].includes(one.state)).length;
   if (states.includes("waiting")) return [`Waiting: ${before} to run. Esc stops them`, "busy"];
-  if (kernel.kernel === "starting") return ["The kernel is starting …", "busy"];
+  if (kernel.kernel === "starting" && names.length) return ["The kernel is starting …", "busy"]; // where nothing runs the room need not know
   const seconds = names.reduce((sum, name) => sum + (cells[name]?.seconds || 0), 0).toFixed(1);
   const edited = names.some((name) => cells[name]?.edited) ? ", edited" : "";
   if (states.includes("changed")) return ["Changed since it ran: R runs it", ""];
