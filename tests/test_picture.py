@@ -21,7 +21,7 @@ from autograd_graphs.drawing.hover import WORDS
 from autograd_graphs.drawing.palette import DARK, LIGHT
 from autograd_graphs.drawing.svg import HOVER, IN_LAB
 from autograd_graphs.playing.stylesheet import css_class
-from helpers import show
+from helpers import record, show
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -69,6 +69,8 @@ def test_a_mouse_is_told_what_is_under_it():
     assert said.count(WORDS["leaf"]) == said.count(WORDS["slot"]) == 4
     assert said.count(WORDS["held"]) == len(re.findall(r"●", picture.text))
     assert all(0 <= float(left) < 100 for _, left in found)
+    tinted = show(record(example()[0]), color="grad").places
+    assert tinted.count(WORDS["freed"]) == said.count(WORDS["held"])
 
 
 def test_saving_goes_by_the_ending(tmp_path):

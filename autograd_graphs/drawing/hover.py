@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from html import escape
+from itertools import pairwise
 
 from autograd_graphs.drawing.cards import LINE, SIGN
 from autograd_graphs.drawing.display_list import Drawing, Mark
@@ -39,18 +40,18 @@ def parts(marks: tuple[Mark, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield what each part is, and its box (left, top, width, height in px), the topmost last."""
     ours = [mark for mark in marks if mark.owner and mark.owner.kind == "node"]
     boxes = Counter(mark.owner for mark in ours if mark.part == "body")
-    for mark in ours:
+    for mark, following in pairwise([*ours, None]):
         if mark.shape == "rect" and mark.role in WORDS:
             is_pile = mark.part == "body" and boxes[mark.owner] > 1
             yield "folded" if is_pile else mark.role, mark.at[:4]
-        elif mark.shape == "text" and mark.part == "saved":
-            yield mark.state, saved_box(mark)
+        elif mark.role == "saved":
+            yield mark.state, saved_box(following)
 
 
-def saved_box(mark: Mark) -> tuple[int, ...]:
+def saved_box(told: Mark) -> tuple[int, ...]:
     """Return the box of the words for a saved tensor, with the sign before them."""
-    left, baseline = mark.at
-    words = "".join([run for run, _ in mark.runs])
+    left, baseline = told.at
+    words = "".join([run for run, _ in told.runs])
     return left - SIGN, baseline - LINE + 6, SIGN + width(words, SMALL), LINE
 
 
