@@ -18,6 +18,9 @@ from playwright.sync_api import expect
 from autograd_graphs.drawing.palette import DARK, LIGHT
 from autograd_graphs.playing.player import FILM, as_json
 from course.publish import publish
+from course.publishing.deck import deck as deck_with
+from course.publishing.stretches import Stretch
+from course.routes import Pause
 from helpers.labs import accumulation
 
 pytestmark = [pytest.mark.browser]
@@ -315,6 +318,18 @@ def test_a_reload_leads_back_to_the_step_of_a_player(deck):
     deck.reload()
     deck.wait_for_selector(".reveal.ready")
     assert deck.evaluate(AT) == [2, None]
+
+
+def test_a_pause_says_until_when_and_the_last_slide_leads_on(chromium, tmp_path):
+    (tmp_path / "next.html").write_text("<title>The next block</title>", encoding="utf-8")
+    stretch = Stretch((), 5, (Pause("Break", 10),), "More", "10:20", "next.html")
+    shown = tmp_path / "slides.html"
+    shown.write_text(deck_with(small(), tmp_path, stretch=stretch), encoding="utf-8")
+    with watched(chromium) as watch:
+        page = opened(watch, shown)
+        expect(page.locator(".present h1")).to_have_text(re.compile(r"^Back at \d\d:\d\d$"))
+        press(page, "ArrowRight", "ArrowRight")
+        expect(page).to_have_title("The next block")
 
 
 def test_back_takes_away_what_came_after_a_player_before_it_rewinds_the_player(chromium, published):

@@ -161,7 +161,7 @@ function contents() {
   }, { root: shown, rootMargin: "100%" });
   const draw = (picture) => {
     seen.unobserve(picture);
-    const slide = Reveal.getSlides()[every("#contents .picture", document).indexOf(picture)];
+    const slide = Reveal.getSlides()[[...list.children].indexOf(picture.parentElement)];
     picture.replaceChildren(pictureOf(slide, +slide.dataset.step, picture));
   };
   Reveal.getSlides().forEach((slide, at) => {
@@ -179,7 +179,10 @@ function contents() {
     seen.observe(picture);
   });
   shown.onkeydown = (event) => move(event, shown);
-  shown.onclose = () => shown.remove();
+  shown.onclose = () => {
+    seen.disconnect();
+    shown.remove();
+  };
   return shown;
 }
 
