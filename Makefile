@@ -40,7 +40,8 @@ help:  ## list these commands
 lab: $(STUDENT)  ## copy the lessons into work/ and open JupyterLab there (LAB_ARGS="--no-browser")
 	@"$(PY)" -P course/lab_settings.py
 	@"$(PY)" -P course/workspace.py sync
-	@cd work && exec "../$(PY)" -m jupyterlab $(AS_ROOT) --LabApp.default_url=/lab/tree/00_start_here.ipynb $(LAB_ARGS)
+	@echo "JupyterLab is starting. In a few seconds it opens lesson 00 in your browser; Ctrl+C here ends it."
+	@cd work && exec "../$(PY)" -m jupyterlab --log-level=WARN $(AS_ROOT) --LabApp.default_url=/lab/tree/00_start_here.ipynb $(LAB_ARGS)
 
 reset: $(STUDENT)  ## get a fresh copy of one lesson and keep the old one (N=03)
 	@"$(PY)" -P course/workspace.py reset $(N)

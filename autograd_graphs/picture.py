@@ -13,6 +13,7 @@ from autograd_graphs.data import Graph, tree
 from autograd_graphs.drawing.diagram import alt_text, drawing, in_words
 from autograd_graphs.drawing.display_list import Drawing
 from autograd_graphs.drawing.dot import dot
+from autograd_graphs.drawing.hover import places
 from autograd_graphs.drawing.layout import NoLayout
 from autograd_graphs.drawing.svg import html, svg
 from autograd_graphs.large.fold import demand_names, fold, fold_and_tell
@@ -35,7 +36,8 @@ MOST_STORED = 24  # nodes: a larger graph is not drawn anew on a slide
 class Picture:
     """Hold one graph as `.svg` and `.text`; a notebook shows it where a cell ends on it.
 
-    `folded` is the graph as it was drawn, None where cards are filled by their gradients.
+    `folded` is the graph as it was drawn, None where cards are filled by their gradients; `places`
+    say what is under the mouse.
     """
 
     graph: Graph
@@ -43,6 +45,7 @@ class Picture:
     text: str
     alt: str
     folded: Graph | None = None
+    places: str = ""
 
     @property
     def dot(self) -> str:
@@ -81,7 +84,8 @@ class Picture:
         """Give a named image with the tree, folded, both inert even in an untrusted notebook; the
         text tree; and a small graph as data, from which slides draw it anew.
         """
-        data = {"text/html": html(self.svg, self.alt, self.text), "text/plain": self.text}
+        shown = html(self.svg, self.alt, self.text, places=self.places)
+        data = {"text/html": shown, "text/plain": self.text}
         if self.folded is None or len(self.folded.nodes) > MOST_STORED:
             return data, {}
         return data, {GRAPH: written(self.folded)}
@@ -217,4 +221,4 @@ def demand_words(alt: object) -> str | None:
 
 def picture(graph: Graph, drawn: Drawing) -> Picture:
     """Turn a display list into every form of a picture."""
-    return Picture(graph, svg(drawn), drawn.text, drawn.alt)
+    return Picture(graph, svg(drawn), drawn.text, drawn.alt, places=places(drawn))

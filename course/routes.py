@@ -4,7 +4,7 @@ The tables are the data: what stands in them is what `make present ROUTE=day` sh
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 SESSIONS_A_WEEK = 2
@@ -15,10 +15,22 @@ QUESTION = {"first": "a", "second": "b", None: ""}
 
 
 @dataclass(frozen=True)
+class Pause:
+    """One row of a plan without slides: an opening, slack or a break, its minutes and what to do in it."""
+
+    what: str
+    minutes: int
+    do: str = ""
+
+    def __str__(self) -> str:
+        return " · ".join(filter(None, [self.what, f"{self.minutes} minutes", self.do]))
+
+
+@dataclass(frozen=True)
 class Block:
     """One row of a plan: when it starts, its minutes, its lesson and the parts of it that are shown.
 
-    `do` is what the plan says of them, `before` what it says of openings, slack and breaks before.
+    `do` is what the plan says of them; `before` and `after` are the pauses before it, and after the last.
     """
 
     start: str
@@ -26,7 +38,8 @@ class Block:
     lesson: str
     parts: tuple[str, ...]
     do: str = ""
-    before: tuple[str, ...] = ()
+    before: tuple[Pause, ...] = ()
+    after: tuple[Pause, ...] = ()
 
     @property
     def begins(self) -> str:
@@ -49,14 +62,17 @@ def section(text: str, title: str) -> str:
 
 def blocks(text: str) -> list[Block]:
     """Return the rows of a table that show a lesson: Start or Session, Minutes, What, Do."""
-    shown, before = [], []
+    shown: list[Block] = []
+    before: list[Pause] = []
     for row in ROW.findall(text):
         start, minutes, what, do, *_ = [cell.strip() for cell in row.split("|")] + ["", "", "", ""]
         if LESSON.fullmatch(what) and minutes.isdigit() and parts(do):
             shown.append(Block(start, int(minutes), what, parts(do), do, tuple(before)))
             before = []
-        elif minutes.isdigit():
-            before.append(" · ".join(filter(None, [what.strip("*"), f"{minutes} minutes", do])))
+        elif minutes.isdigit() and int(minutes):
+            before.append(Pause(what.strip("*"), int(minutes), do))
+    if shown:
+        shown[-1] = replace(shown[-1], after=tuple(before))
     return shown
 
 

@@ -17,10 +17,11 @@ from programs import programs
 
 from autograd_graphs.drawing.diagram import drawing, make_cards
 from autograd_graphs.drawing.for_player import Reserve, player_picture
+from autograd_graphs.drawing.hover import WORDS
 from autograd_graphs.drawing.palette import DARK, LIGHT
-from autograd_graphs.drawing.svg import IN_LAB
+from autograd_graphs.drawing.svg import HOVER, IN_LAB
 from autograd_graphs.playing.stylesheet import css_class
-from helpers import show
+from helpers import record, show
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -48,14 +49,28 @@ def test_the_mime_bundle_is_a_named_inert_image_and_the_tree():
     bundle, _ = picture._repr_mimebundle_()
     assert set(bundle) == {"text/html", "text/plain"}
     alt, data, tree = re.fullmatch(
-        r'<img alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">'
-        r"<details><summary>The graph as text</summary><pre>([^<]+)</pre></details>",
-        bundle["text/html"].removeprefix(IN_LAB),
+        r'<div class="parts"><img alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">'
+        r"(?:<i [^<]+</i>)+</div><details><summary>The graph as text</summary><pre>([^<]+)</pre></details>",
+        bundle["text/html"].removeprefix(HOVER).replace(IN_LAB, ""),
     ).groups()
     assert base64.b64decode(data).decode() == picture.svg
     assert unescape(tree) == picture.text
     assert bundle["text/plain"] == picture.text == repr(picture) == str(picture.graph)
     assert alt == "Backward graph of this tensor: 4 operations, 4 leaves. Leaves: a, b, c, d."
+
+
+def test_a_mouse_is_told_what_is_under_it():
+    _, picture = example()
+    found = re.findall(
+        r'<i title="([^"]+)" style="left:([\d.]+)%', picture._repr_mimebundle_()[0]["text/html"]
+    )
+    said = [unescape(words) for words, _ in found]
+    assert said.count(WORDS["operation"]) == 4
+    assert said.count(WORDS["leaf"]) == said.count(WORDS["slot"]) == 4
+    assert said.count(WORDS["held"]) == len(re.findall(r"●", picture.text))
+    assert all(0 <= float(left) < 100 for _, left in found)
+    tinted = show(record(example()[0]), color="grad").places
+    assert tinted.count(WORDS["freed"]) == said.count(WORDS["held"])
 
 
 def test_saving_goes_by_the_ending(tmp_path):

@@ -7,7 +7,7 @@ from course import workspace
 from course.present import route_named
 from course.publishing.notebook_file import Unpublishable
 from course.publishing.stretches import Stretch, cut_to, is_in, parts_of
-from course.routes import blocks, parts, routes
+from course.routes import Pause, blocks, parts, routes
 
 ROUTES = routes(workspace.ROOT)
 BLOCKS = [(name, block) for name, found in ROUTES.items() for block in found]
@@ -34,12 +34,16 @@ def test_every_part_of_a_route_is_on_a_slide(name, block):
 def test_a_stretch_shows_its_parts_in_order_and_leads_on():
     given = slides("05")
     wanted = [one for one, part in zip(given, parts_of(given), strict=True) if part in ("2a", "4a")]
-    kept = cut_to(given, Stretch(("2a", "4a"), 20, "12:20 · 06", "/06?at=4"))
+    pauses = (Pause("Slack", 13, "in pairs: 05.1 (3), 05.2 (4)"), Pause("Break", 10))
+    kept = cut_to(given, Stretch(("2a", "4a"), 20, pauses, "06 · The tally", "12:20", "/06?at=4"))
     assert kept[0] is given[0]
-    assert kept[1:-1] == wanted
+    assert kept[1:-3] == wanted
     assert {one.part for one in wanted} == {"2", "4"}
-    assert kept[-1].title == "Next"
-    assert '<a href="/06?at=4">12:20 · 06</a>' in kept[-1].parts[0][0]
+    slack, rest, onward = kept[-3:]
+    assert [goal.split("</em>")[0] for goal in slack.goals] == ["<em>05.1", "<em>05.2"]
+    assert ('data-minutes="13"' in slack.title, 'data-minutes="10"' in rest.title) == (True, True)
+    assert 'href="/06?at=4">06 · The tally</a>' in onward.title
+    assert "12:20" in onward.crumb
 
 
 @pytest.mark.parametrize(
@@ -56,6 +60,14 @@ def test_a_stretch_shows_its_parts_in_order_and_leads_on():
 )
 def test_a_cell_of_the_plan_names_parts(do, expected):
     assert parts(do) == expected
+
+
+def test_the_pauses_of_the_day_stand_between_its_blocks():
+    day = ROUTES["day"]
+    planned = [one for block in day for one in (*block.before, *block.after)]
+    assert {one.what for one in planned} == {"Slack", "Break", "Lunch"}
+    assert [one.what for one in day[2].before] == ["Slack", "Break"]
+    assert [one.what for one in day[-1].after] == ["Slack"]
 
 
 def test_rows_that_show_nothing_are_no_blocks():

@@ -18,6 +18,11 @@ IN_LAB = (
     "<style>body[data-jp-theme-light] .jp-Notebook img{color-scheme:light}"
     "body[data-jp-theme-light=false] .jp-Notebook img{color-scheme:dark}</style>"
 )
+# What lies over a picture in a notebook, and says what is under the mouse.
+HOVER = (
+    "<style>.jp-Notebook .parts{position:relative;width:fit-content}"
+    ".jp-Notebook .parts img{display:block}.jp-Notebook .parts i{position:absolute}</style>"
+)
 
 
 def svg(drawing: Drawing) -> str:
@@ -38,10 +43,15 @@ def document(wide: int, high: int, marks: Sequence[Mark], said: str = "") -> str
     )
 
 
-def html(svg: str, alt: str, text: str, summary: str = "The graph as text") -> str:
-    """Return an SVG as a named image with a text folded under it: inert in any notebook."""
+def html(
+    svg: str, alt: str, text: str, summary: str = "The graph as text", places: str = ""
+) -> str:
+    """Return an SVG as a named image, `places` over it and a text folded under it: all inert."""
     folded = f"<details><summary>{summary}</summary><pre>{safe(text)}</pre></details>"
-    return image(svg, alt) + folded
+    shown = image(svg, alt)
+    if places:
+        shown = f'{HOVER}<div class="parts">{shown}{places}</div>'
+    return shown + folded
 
 
 def image(svg: str, alt: str) -> str:

@@ -82,12 +82,6 @@ class Presentation:
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    def block_line(self, at: int) -> str:
-        """Return what is said of a block of the route: its start, its lesson, its minutes."""
-        block = self.route[at]
-        title = titled(self.notebooks[block.lesson])
-        return f"{block.begins} · {title} · {block.minutes} minutes"
-
     def address(self, at: int) -> str:
         return f"/{self.route[at].lesson}?at={at}"
 
@@ -98,8 +92,13 @@ class Presentation:
         block, then = self.route[int(given)], int(given) + 1
         if block.lesson != name:
             return None
-        leads = (self.block_line(then), self.address(then)) if then < len(self.route) else ()
-        return Stretch(block.parts, block.minutes, *leads)
+        if then == len(self.route):
+            return Stretch(block.parts, block.minutes, block.after)
+        onward = self.route[then]
+        pauses = tuple(pause for pause in onward.before if pause.what != "Opening")
+        when = f"{onward.begins} · {onward.minutes} minutes"
+        title = titled(self.notebooks[onward.lesson])
+        return Stretch(block.parts, block.minutes, pauses, title, when, self.address(then))
 
     async def close(self) -> None:
         for lesson in self.shown.values():

@@ -30,7 +30,8 @@ RUN = {  # each is one module: they use each other's functions
 PLAYER_STYLE = f"\n{player.STYLE}"
 PLAYS = f"\n{player.SCRIPT}\nplayAll(document);\n"
 PLAYS_LATER = "\ndocument.addEventListener('play-all', (event) => playAll(event.target));\n"
-# Both under the SIL Open Font License, which stands beside them; only the signs that the course uses.
+# Both under the SIL Open Font License, which stands beside them; only the signs that the course uses. The asterisk of
+# the mono is lowered to the height of its other operators.
 FONTS = [  # family, weights, file
     ("Course Sans", "400 700", "sans.woff2"),
     ("Course Mono", "500", "mono-500.woff2"),

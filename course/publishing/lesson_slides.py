@@ -51,8 +51,18 @@ GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 WIDEST = 72  # letters of a symptom on a slide
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
-EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re.S)
-HEAD = ("", "How long", "How it begins")  # of the table of exercises
+EXERCISE = re.compile(
+    r"\*\*(?P<id>\d\d\.\d+)\*\* · (?P<kind>[^.]+)· (?P<minutes>[^.]+)\. (\*\*(?P<name>.+?)[.?]?\*\* )?"
+)
+HEAD = ("", "How long", "What to do")  # of the table of exercises
+VERBS = {  # by what an exercise says; the first one of a lesson mends its case in other clothes
+    "Mend": re.compile(r"\b[Ff]ix it\b"),
+    "Find the line": re.compile(
+        r"[Ww]hich (one )?line( above the last one)?( would you change)?\?"
+    ),
+    "Write": re.compile(r"\bWrite\b"),
+    "Choose": re.compile(r"\bGive (a list of|their|the) (letters|names)"),
+}
 FINE = "\n(no error)"
 
 
@@ -152,19 +162,28 @@ def case_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
 
 
 def exercises(group: Cells, renderer: CellRenderer, title: str) -> Slide:
-    """Return the slide of the exercises, which are done at home: of each what it begins with."""
+    """Return the slide of the exercises, which are done at home: of each how long it takes, and a verb."""
     rows, spoken = [], ""
-    for cell in group:
+    for cell in with_role(group, "exercise"):
+        spoken += renderer.text(cell.source)
         exercise = EXERCISE.search(cell.source)
-        if role(cell) == "exercise":
-            spoken += renderer.text(cell.source)
-        if role(cell) == "exercise" and exercise:
-            rows.append(tuple(map(renderer.line, exercise.groups())))
+        if exercise:
+            verb = verb_of(exercise["kind"], cell.source) if rows else "Mend"
+            done = " · ".join(filter(None, [f"**{verb}**", exercise["name"]]))
+            at_home = ", at home" * ("at home" in exercise["kind"])
+            rows.append((exercise["id"], exercise["minutes"] + at_home, renderer.line(done)))
     spoken += "".join(map(notes.solved, group))
     heading, _ = split_heading(group[0])
     if heading:
         title = renderer.line(heading)
     return Table(title=title, cell=group[0].id, notes=(spoken,), head=HEAD, rows=tuple(rows))
+
+
+def verb_of(kind: str, text: str) -> str:
+    """Return what one does in an exercise, in a verb."""
+    if "build" in kind:
+        return "Build"
+    return next((verb for verb, says in VERBS.items() if says.search(text)), "Work out")
 
 
 def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from course.publishing.slides import Flow, Round, Slide
+from course.publishing.slides import Opening, Round, Slide
+from course.routes import Pause
 
+DONE = re.compile(r"(\d\d\.\d+) \((\d+)\)")  # an exercise in a plan, and its minutes
+UNTIL = '<time data-minutes="{0}" data-until="{1}">{2} {0} minutes</time>'
+LEADS_ON = "<p>→ or a click leads on.</p>"
 LETTERS = ("", *"abcdefgh")  # none before the first question of a part
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """What is shown of one lesson in one go: its parts, its minutes, and where the slides lead then.
+    """What is shown of one lesson in one go: its parts, its minutes, the pauses after it, and where the
+    slides lead then: to what, when and how long, and its address.
 
     A part is "case", "1" for all of part 1, "1a" for its first question, "lab" or "quiz".
     """
 
     parts: tuple[str, ...]
     minutes: int
+    pauses: tuple[Pause, ...] = ()
     then: str = ""
+    when: str = ""
     address: str = ""
 
 
@@ -41,11 +49,23 @@ def is_in(part: str, wanted: Iterable[str]) -> bool:
 
 
 def cut_to(slides: Sequence[Slide], stretch: Stretch) -> list[Slide]:
-    """Return the slides of a stretch, and one at the end that leads on."""
+    """Return the slides of a stretch, one for each pause after it, and one that leads on."""
     pairs = zip(slides, parts_of(slides), strict=True)
     kept = [slide for slide, part in pairs if is_in(part, stretch.parts)]
+    kept += map(paused, stretch.pauses)
     if stretch.then:
-        link = f'<div class="words"><p><a href="{stretch.address}">{stretch.then}</a></p></div>'
-        notes = ("<p>Enter, or a click, leads on.</p>",)
-        kept.append(Flow("Next", "next", notes, parts=((link, 0, "next"),)))
+        link = f'<a class="onward" href="{stretch.address}">{stretch.then}</a>'
+        kept.append(Opening(link, "next", (LEADS_ON,), f"Next · {stretch.when}"))
     return kept
+
+
+def paused(pause: Pause) -> Slide:
+    """Return the slide of a pause: until when it is, and what to do in it. The browser reckons the time
+    from when it is shown, for a break is as long as planned, even if it begins late.
+    """
+    words = ("In pairs, until", "In pairs, for") if pause.do else ("Back at", "Back in")
+    title = UNTIL.format(pause.minutes, *words)
+    goals = tuple(
+        f"<em>{name}</em> · {minutes} minutes" for name, minutes in DONE.findall(pause.do)
+    )
+    return Opening(title, "pause", (f"<p>{pause}</p>",), pause.what, goals=goals)

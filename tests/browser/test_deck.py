@@ -18,6 +18,9 @@ from playwright.sync_api import expect
 from autograd_graphs.drawing.palette import DARK, LIGHT
 from autograd_graphs.playing.player import FILM, as_json
 from course.publish import publish
+from course.publishing.deck import deck as deck_with
+from course.publishing.stretches import Stretch
+from course.routes import Pause
 from helpers.labs import accumulation
 
 pytestmark = [pytest.mark.browser]
@@ -295,13 +298,38 @@ def test_on_and_back_lead_through_a_player_that_is_seen(deck, on, back):
 
 
 def test_a_player_begins_anew_where_its_slide_is_entered_forward_or_chosen(deck):
-    for keys in ("Home ArrowRight ArrowRight", "o ArrowDown Enter"):
+    for keys in ("Home ArrowRight ArrowRight", "o ArrowRight Enter"):
         deck.evaluate("Reveal.slide(1)")
         deck.keyboard.press("End")
         assert deck.evaluate(AT) == [1, "the end"]
         deck.evaluate("Reveal.slide(0, 0, -1)")
         press(deck, *keys.split())
         assert deck.evaluate(AT) == [1, "4 steps"]
+
+
+def test_a_reload_leads_back_to_the_step_of_a_player(deck):
+    press(deck, *["ArrowRight"] * 4)
+    seen = deck.evaluate(AT)
+    assert seen == [1, "step 2 of 4"]
+    deck.reload()
+    deck.wait_for_selector(".reveal.ready")
+    assert deck.evaluate(AT) == seen
+    deck.evaluate("Reveal.slide(2)")
+    deck.reload()
+    deck.wait_for_selector(".reveal.ready")
+    assert deck.evaluate(AT) == [2, None]
+
+
+def test_a_pause_says_until_when_and_the_last_slide_leads_on(chromium, tmp_path):
+    (tmp_path / "next.html").write_text("<title>The next block</title>", encoding="utf-8")
+    stretch = Stretch((), 5, (Pause("Break", 10),), "More", "10:20", "next.html")
+    shown = tmp_path / "slides.html"
+    shown.write_text(deck_with(small(), tmp_path, stretch=stretch), encoding="utf-8")
+    with watched(chromium) as watch:
+        page = opened(watch, shown)
+        expect(page.locator(".present h1")).to_have_text(re.compile(r"^Back at \d\d:\d\d$"))
+        press(page, "ArrowRight", "ArrowRight")
+        expect(page).to_have_title("The next block")
 
 
 def test_back_takes_away_what_came_after_a_player_before_it_rewinds_the_player(chromium, published):
@@ -379,13 +407,17 @@ def test_the_list_of_slides_leads_to_where_a_slide_begins(deck):
     assert deck.evaluate(where) == [0, "1"]
     deck.keyboard.press("o")
     assert deck.evaluate(OPEN) == [False, "contents"]
-    titles = deck.locator("#contents button").all_inner_texts()
+    titles = deck.locator("#contents li>button").all_inner_texts()
     assert len(titles) == deck.evaluate("Reveal.getTotalSlides()")
     deck.keyboard.press("Enter")
     assert deck.evaluate(f"[...{where}, ...{OPEN}]") == [0, "0", False, None]
-    for key, chosen in (("ArrowDown", 1), ("3", 2), ("Home", 0), ("End", 3)):
+    for key, chosen in (("ArrowRight", 1), ("3", 2), ("Home", 0), ("End", 3)):
         press(deck, "o", key, "Enter")
         assert deck.evaluate(where) == [chosen, "0"]
+    deck.keyboard.press("o")
+    expect(deck.locator("#contents .picture section")).to_have_count(len(titles))
+    deck.keyboard.press("o")
+    assert deck.evaluate(OPEN) == [False, None]
 
 
 @pytest.mark.parametrize(
@@ -439,7 +471,13 @@ def test_the_speakers_window_shows_notes_time_and_what_comes_next_and_its_keys_a
     assert window.inner_text("#slide") == "1 / 4 · One"
     assert window.inner_text("#then") == "Next: more on this slide"
     assert window.inner_text("#time").startswith("00:0")
+    assert window.locator("#seen section[data-step='0'] .part").count() == 2
     assert window.locator("#picture section[data-step='1'] .part").count() == 2
+    theme = "getComputedStyle(document.querySelector('#picture section')).colorScheme"
+    html = "document.documentElement.className"
+    assert [window.evaluate(theme), window.evaluate(html)] == ["light", "light"]
+    window.keyboard.press("l")
+    assert [window.evaluate(theme), window.evaluate(html)] == ["dark", "dark"]
     press(window, "ArrowRight", "ArrowRight")
     assert deck.evaluate(SLIDE) == 1
     assert window.inner_text("#notes") == "No notes on this slide."

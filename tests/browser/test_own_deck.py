@@ -148,6 +148,32 @@ def test_a_wide_table_scrolls_from_its_first_column_and_by_key(shown):
     assert colours.evaluate("(one) => getComputedStyle(one).backgroundColor") == "rgb(255, 255, 0)"
 
 
+def test_a_tall_slide_is_scrolled_to_its_end_before_a_key_leads_on(chromium, own):
+    where = """(() => {
+        const box = document.querySelector("section.present .flow.scrolls");
+        return box && [box.scrollTop, box.scrollHeight - box.clientHeight];
+    })()"""
+    with watched(chromium, reduced_motion="reduce") as watch:
+        page = opened(watch, own / "slides.html")
+        page.evaluate(TO, "Much output")
+        at = page.evaluate("Reveal.getSlidePastCount()")
+        top, most = page.evaluate(where)
+        assert (top, most > 0) == (0, True)
+        for on, back in (("ArrowRight", "ArrowLeft"), ("ArrowDown", "ArrowUp")):
+            seen = [0]
+            while seen[-1] < most:
+                page.keyboard.press(on)
+                seen.append(page.evaluate(where)[0])
+                assert seen[-1] > seen[-2]
+            page.keyboard.press("ArrowRight")
+            assert page.evaluate("Reveal.getSlidePastCount()") == at + 1
+            page.keyboard.press("ArrowLeft")
+            assert page.evaluate(where) == [most, most], "it is entered at its end"
+            for _ in seen[1:]:
+                page.keyboard.press(back)
+            assert page.evaluate(where) == [0, most]
+
+
 def test_the_build_says_how_many_screens_a_slide_is_high_and_wide(own, capsys):
     given = [str(own / "own.ipynb"), "--to", "slides", "-o", str(own / "again.html")]
     assert main(given) == 0, "a notebook of one's own is published all the same"

@@ -27,7 +27,7 @@ function render({ model, el }) {
 export function playAll(page) {
   for (const slot of page.querySelectorAll(".player-slot")) {
     try {
-      played(slot, slot.querySelector("script").textContent, {}, () => {});
+      slot.player = played(slot, slot.querySelector("script").textContent, {}, () => {});
     } catch {
       slot.replaceChildren();
       element("p", "old", slot, { textContent: BROKEN });

@@ -35,8 +35,19 @@ function follow() {
   show(slide, slide.querySelectorAll(".tick.visible").length);
   for (const fold of document.querySelectorAll(".slides details[open]")) fold.open = false;
   fit(slide);
+  const last = every(".scrolls>.part.on", slide).at(-1); // else what has just come would be out of sight
+  if (last) last.parentElement.scrollTop = Math.min(last.offsetTop - last.parentElement.offsetTop, endOf(last.parentElement));
+  for (const one of slide.querySelectorAll("time")) tellUntil(one);
   document.getElementById("say").innerHTML = slide.querySelector("aside.notes")?.innerHTML || "";
   document.getElementById("say").classList.toggle("early", !slide.matches(".told"));
+}
+
+// A break is as long as it was planned, from when it is first shown.
+function tellUntil({ dataset, firstChild }) {
+  const name = `until: ${document.title} ${Reveal.getSlidePastCount()}`;
+  let until = kept(name);
+  if (!(until > Date.now())) keep(name, until = Date.now() + 60000 * dataset.minutes);
+  firstChild.data = `${dataset.until} ${new Date(until).toLocaleTimeString("en-GB", { timeStyle: "short" })}`;
 }
 
 for (const event of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, follow);
@@ -44,6 +55,7 @@ Reveal.on("slidechanged", (event) => {
   const before = Reveal.getSlides().indexOf(event.previousSlide);
   if (before < Reveal.getSlides().indexOf(event.currentSlide)) walked(event.currentSlide, []);
   else playToTheEnd(event.currentSlide);
+  for (const box of every(".scrolls", event.currentSlide)) box.scrollTop = before < Reveal.getSlides().indexOf(event.currentSlide) ? 0 : endOf(box);
   if (!event.currentSlide.contains(document.activeElement) && document.activeElement?.closest(".slides")) release();
 });
 
@@ -71,6 +83,7 @@ function changeTheme() {
   const dark = isDark();
   root.classList.toggle("dark", !dark);
   root.classList.toggle("light", dark);
+  tellView();
 }
 
 const peek = () => look(Reveal.getCurrentSlide());
@@ -84,6 +97,41 @@ function look(slide, isOn) {
 function showNotes() {
   const box = document.getElementById("say");
   box.hidden = !box.hidden;
+  root.classList.toggle("noted", !box.hidden);
+  Reveal.layout();
+}
+
+// What is kept in this tab, for a browser that keeps something for files from disk.
+function kept(name) {
+  try {
+    return JSON.parse(sessionStorage.getItem(name));
+  } catch {
+    return null;
+  }
+}
+
+function keep(name, value) {
+  try {
+    sessionStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    // it lasts as long as the slides are open
+  }
+}
+
+// A reload leads back to what was seen, in players, too.
+const SEEN = `seen: ${document.title}`;
+const framesIn = (within) => every(".player-slot", within).map((slot) => slot.player?.frame);
+
+function lookAgain(within, frames) {
+  every(".player-slot", within).forEach((slot, at) => frames[at] !== undefined && slot.player?.showFrame(frames[at]));
+}
+
+function comeBack() {
+  const seen = kept(SEEN), [how] = performance.getEntriesByType("navigation");
+  addEventListener("pagehide", () => keep(SEEN, { ...Reveal.getIndices(), frames: framesIn(Reveal.getCurrentSlide()) }));
+  if (!seen || how?.type !== "reload") return;
+  Reveal.slide(seen.h, seen.v, seen.f);
+  lookAgain(Reveal.getCurrentSlide(), seen.frames);
 }
 
 const upright = innerHeight > innerWidth * 1.2; // a phone: the slide has the shape of its screen
@@ -98,6 +146,7 @@ function start() {
   });
   const keys = { o: showContents, l: changeTheme, c: peek, n: showNotes, s: openView };
   for (const [key, action] of Object.entries(keys)) Reveal.addKeyBinding(key.toUpperCase().charCodeAt(0), action);
+  Reveal.on("ready", comeBack);
   startSpeaker();
 }
 

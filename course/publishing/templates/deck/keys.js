@@ -4,6 +4,7 @@
 const WANTS = ".player, .scrolls, .out pre[tabindex], input, select, textarea, dialog[open]";
 const PRESSED = "summary, a, button"; // they want the space bar and Enter only
 const WAYS = { ArrowRight: "next", PageDown: "next", " ": "next", ArrowLeft: "back", PageUp: "back" };
+const KEPT_IN_VIEW = 80; // px of a slide that scrolls, at its next look
 const OF_PLAYERS = /^([1-9giu]|Home|End)$/;
 const HELP = {
   "→ ← Space": "On and back; through a player, too", "1 … 9, g, Home": "For the player or lab on the slide", "O": "All slides: choose one",
@@ -73,6 +74,31 @@ function toPlayer(event) {
   return taken;
 }
 
+// A slide that is too tall is scrolled to its end before a key leads on; false where no more of it is to be seen.
+function scrolledOn(event) {
+  const box = Reveal.getCurrentSlide().querySelector(".scrolls"), way = { ArrowDown: "next", ArrowUp: "back", ...WAYS }[event.key];
+  if (!box || !way || !forSlides(event) || event.ctrlKey || event.altKey || event.metaKey) return false;
+  const left = way === "next" ? endOf(box) - box.scrollTop : box.scrollTop;
+  if (left < 2) return false;
+  const by = Math.min(left, box.clientHeight - KEPT_IN_VIEW);
+  box.scrollBy({ top: way === "next" ? by : -by, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  return true;
+}
+
+// How far a box scrolls until the end of what is seen in it so far.
+function endOf(box) {
+  const last = every(":scope>:not([data-at]),:scope>.on", box).at(-1);
+  return Math.max(0, (last ? last.offsetTop + last.offsetHeight - box.offsetTop : box.scrollHeight) - box.clientHeight);
+}
+
+// The last slide of a block leads on to the next one.
+function ledOn(event) {
+  const link = Reveal.getCurrentSlide().querySelector("a.onward");
+  if (!link || !forSlides(event) || (WAYS[event.key] !== "next" && event.key !== "Enter")) return false;
+  link.click();
+  return true;
+}
+
 // Escape gives the keys back, or closes what is open; it never leads away from what the room sees.
 function escaped() {
   const fold = Reveal.getCurrentSlide().querySelector("details[open]");
@@ -89,7 +115,7 @@ window.addEventListener("keydown", (event) => {
   else if (Reveal.isPaused() && isAlone) Reveal.togglePause(false);
   else if (event.key === "Escape") escaped();
   else if (event.key === "?" && forSlides(event)) showHelp();
-  else if (!toPlayer(event)) return;
+  else if (!toPlayer(event) && !scrolledOn(event) && !ledOn(event)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
 }, true);
@@ -120,31 +146,43 @@ function showHelp() {
   (document.getElementById("help") || panel("help", "Keys", ...rows)).showModal();
 }
 
-// All slides by number and title. One that is chosen begins at its question, whatever was seen of it before.
+// All slides as they were last seen, with number and title. One that is chosen begins at its question.
 function showContents() {
-  const shown = document.getElementById("contents") || contents();
+  const shown = contents();
   shown.showModal();
-  every("button", shown)[Reveal.getSlides().indexOf(Reveal.getCurrentSlide())].focus();
+  every("li>button", shown)[Reveal.getSlides().indexOf(Reveal.getCurrentSlide())].focus();
 }
 
 function contents() {
   const list = document.createElement("ol");
+  const shown = panel("contents", "Slides", list);
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) if (isIntersecting) draw(target);
+  }, { root: shown, rootMargin: "100%" });
+  const draw = (picture) => {
+    seen.unobserve(picture);
+    const slide = Reveal.getSlides()[[...list.children].indexOf(picture.parentElement)];
+    picture.replaceChildren(pictureOf(slide, +slide.dataset.step, picture));
+  };
   Reveal.getSlides().forEach((slide, at) => {
-    const crumb = slide.querySelector(".crumb")?.textContent;
-    const goesOn = slide.matches("[data-goes-on]") && Reveal.getSlides()[at - 1]?.ariaLabel === slide.ariaLabel;
-    const button = Object.assign(document.createElement("button"), { textContent: goesOn ? `… ${slide.querySelector(".ask").textContent.trim()}` : slide.ariaLabel });
-    if (crumb) button.append(Object.assign(document.createElement("small"), { textContent: crumb }));
+    const row = document.createElement("li"), picture = document.createElement("div"), button = document.createElement("button");
+    Object.assign(picture, { className: "picture", inert: true });
+    button.textContent = `${at + 1} · ${slide.ariaLabel}`;
     button.addEventListener("click", () => {
       shown.close();
       release(); // else the keys are for a while those of a list that is gone
       Reveal.slide(at, 0, -1);
       walked(Reveal.getCurrentSlide(), []);
     });
-    list.append(document.createElement("li"));
-    list.lastChild.append(button);
+    row.append(picture, button);
+    list.append(row);
+    seen.observe(picture);
   });
-  const shown = panel("contents", "Slides", list);
   shown.onkeydown = (event) => move(event, shown);
+  shown.onclose = () => {
+    seen.disconnect();
+    shown.remove();
+  };
   return shown;
 }
 
@@ -158,12 +196,14 @@ function numbered(key, count) {
 }
 
 function move(event, shown) {
-  const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-  const all = every("button", shown);
-  const to = { Home: 0, End: all.length - 1 }[event.key] ?? numbered(event.key, all.length);
-  const at = by ? (all.indexOf(document.activeElement) + by + all.length) % all.length : to;
-  if (event.key === "o") shown.close();
-  if (at === undefined) return;
-  all[at].focus();
+  const all = every("li>button", shown), at = all.indexOf(document.activeElement), last = all.length - 1;
+  const inRow = all.filter((one) => one.parentElement.offsetTop === all[0].parentElement.offsetTop).length;
+  const to = { Home: 0, End: last, ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: at + inRow, ArrowUp: at - inRow }[event.key] ?? numbered(event.key, all.length);
+  const isClosed = /^[o?]$/i.test(event.key);
+  if (isClosed) shown.close();
+  if (event.key === "?") showHelp();
+  if (to !== undefined) all[Math.max(0, Math.min(to, last))].focus();
+  if (!isClosed && to === undefined) return;
   event.preventDefault();
+  event.stopPropagation(); // it has done all it is to do
 }

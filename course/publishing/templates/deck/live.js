@@ -90,9 +90,11 @@ function showCode(box, html) {
 }
 
 async function showResult({ cell, out, slide }, { html, kind, state }) {
+  const frames = asked.has(cell) ? [] : framesIn(out); // after a reload it is what was seen before
   out.innerHTML = html;
   every("script:not([type='application/json'])", out).forEach(started);
   out.dispatchEvent(new Event("play-all", { bubbles: true }));
+  lookAgain(out, frames);
   const holder = out.closest(".stage, .cell");
   if (holder) holder.dataset.kind = kind;
   if (slide.dataset.walks) walk(slide, +slide.dataset.step); // what was pressed in a lab stays pressed
@@ -213,10 +215,10 @@ window.addEventListener("keydown", (event) => {
   if (!forSlides(event) || event.altKey || event.metaKey || Reveal.isPaused()) return;
   const key = `${event.ctrlKey ? "ctrl+" : ""}${event.shiftKey ? "shift+" : ""}${event.key.toLowerCase()}`;
   const action = event.key === "Escape" && isBusy() ? () => order("interrupt") : KEYS[key];
-  if (!action && !scrolled(event.key)) return;
+  if (!action) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  action?.();
+  action();
 }, true);
 
 let said = null; // for a moment in the place of the state
@@ -225,14 +227,6 @@ function flash(words, mood) {
   said = [words, mood];
   setTimeout(() => { said = null; }, 2500);
   tellState();
-}
-
-// Down and up scroll what does not fit.
-function scrolled(key) {
-  const out = Reveal.getCurrentSlide().querySelector(".out.scrolls"), by = { ArrowDown: 60, ArrowUp: -60 }[key];
-  if (!out || !by) return false;
-  out.scrollBy(0, by);
-  return true;
 }
 
 const isBusy = () => Object.values(cells).some((one) => one.state === "running");
@@ -248,7 +242,7 @@ function stateOf(slide) {
   if (states.includes("running")) return [`Running … ${Math.round((Date.now() - since) / 1000)} s. Esc stops it`, "busy"];
   const before = Object.values(cells).filter((one) => ["waiting", "running"].includes(one.state)).length;
   if (states.includes("waiting")) return [`Waiting: ${before} to run. Esc stops them`, "busy"];
-  if (kernel.kernel === "starting") return ["The kernel is starting …", "busy"];
+  if (kernel.kernel === "starting" && names.length) return ["The kernel is starting …", "busy"]; // where nothing runs the room need not know
   const seconds = names.reduce((sum, name) => sum + (cells[name]?.seconds || 0), 0).toFixed(1);
   const edited = names.some((name) => cells[name]?.edited) ? ", edited" : "";
   if (states.includes("changed")) return ["Changed since it ran: R runs it", ""];

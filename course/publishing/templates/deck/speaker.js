@@ -1,26 +1,20 @@
 // The speaker's window (key S): notes of this step, the next step as a picture, clock and plan, counts of votes. It holds
 // no script of its own and loads nothing, so it works from disk; opening, closing or reloading it moves nothing here.
 
-const LOOK = `body{display:grid;grid-template:auto minmax(0,1fr) auto auto/minmax(0,1.2fr) minmax(0,1fr);gap:12px 24px;height:100vh;margin:0;padding:18px 24px;box-sizing:border-box;background:var(--ground);color:var(--ink);color-scheme:dark;font:20px/1.4 var(--sans)}
-#bar{grid-column:1/3;display:flex;flex-wrap:wrap;gap:6px 28px;align-items:baseline;font-variant-numeric:tabular-nums}
-#time{font-size:30px}#plan.late,#room{color:var(--now)}#slide,#next p,#notes h3{color:var(--faint)}
+const LOOK = `body{display:grid;grid-template:76px minmax(0,1fr) 40px/minmax(0,1.15fr) minmax(0,1fr);gap:12px 24px;height:100vh;margin:0;padding:18px 24px;box-sizing:border-box;background:var(--ground);color:var(--ink);color-scheme:dark;font:20px/1.4 var(--sans)}
+#bar{grid-column:1/3;font-variant-numeric:tabular-nums}#bar p{display:flex;gap:28px;align-items:baseline;height:40px;margin:0;white-space:nowrap}#bar :is(#slide,#room){overflow:hidden;text-overflow:ellipsis}#slide{flex:0 1 auto}
+#time{font-size:30px}#plan.late,#room{color:var(--now)}#slide,#pictures p,#notes h3{color:var(--faint)}
 #notes{overflow:auto}#notes p{margin:0 0 .5em}#notes h3{margin:.7em 0 .2em;font-size:17px}#notes code{font-family:var(--mono);background:none}
 #notes pre{margin:0;font:17px/1.4 var(--mono);white-space:pre-wrap}#notes .right{font-size:26px;color:var(--good)}#room{font-weight:600}
-#next p{margin:0 0 6px}#picture{position:relative;overflow:hidden;border:2px solid var(--rim);border-radius:8px;background:var(--ground);color:var(--ink)}
-#picture .reveal{position:absolute;left:0;top:0;transform-origin:0 0;pointer-events:none}
-#votes{grid-column:1/3;display:flex;gap:14px;align-items:center;min-height:36px}#wanted,#votes input{width:4em;font:inherit}#reset{justify-self:start}button{font:inherit;font-size:17px;padding:2px 12px}`;
-const KEPT = `votes: ${document.title}`;
+#pictures{display:grid;grid-template-rows:auto minmax(0,1fr) auto minmax(0,1fr);gap:4px;min-height:0}#pictures p{margin:0;overflow:hidden;white-space:nowrap;text-overflow:ellipsis}
+#votes{grid-column:1/3;display:flex;gap:14px;align-items:center;overflow:hidden;white-space:nowrap}#wanted,#votes input{width:4em;font:inherit}button{font:inherit;font-size:17px;padding:2px 12px}#reset{margin-left:auto}`;
+const VOTES = `votes: ${document.title}`;
 const BEGAN = `began: ${document.title}`;
 let view = null;
-let began = 0;
+let began = kept(BEGAN) || 0; // it goes on when the slides are loaded again
 let wanted = Number(document.querySelector(".reveal").dataset.minutes) || 0; // of a route; 0: what the slides reckon with
 
-// The time goes on when the slides are loaded again, the window does not: it would belong to nobody.
-try {
-  began = Number(sessionStorage.getItem(BEGAN)) || 0;
-} catch {
-  // it begins anew
-}
+// The window does not: it would belong to nobody.
 addEventListener("pagehide", () => { if (isOpen()) view.close(); });
 
 const own = (id) => view.document.getElementById(id);
@@ -57,11 +51,7 @@ function openView() {
 // It begins with the first step in the slides, whenever this window is opened.
 function startTime() {
   began = Date.now();
-  try {
-    sessionStorage.setItem(BEGAN, began);
-  } catch {
-    // it is kept as long as the slides are open
-  }
+  keep(BEGAN, began);
 }
 
 // Who has another time than the slides reckon with types it: the plan stretches.
@@ -91,13 +81,12 @@ function fillView() {
   page.head.replaceChildren(...styles, made("style", "", LOOK));
   page.title = `Notes: ${document.title}`;
   page.body.replaceChildren(
-    made("div", "bar", made("span", "time"), made("span", "plan"), made("label", "of", "of ", askMinutes(), " min"), made("span", "slide"), made("span", "room")),
+    made("div", "bar", made("p", "", made("span", "time"), made("span", "plan"), made("label", "of", "of ", askMinutes(), " min")), made("p", "", made("span", "slide"), made("span", "room"))),
     made("div", "notes"),
-    made("div", "next", made("p", "then"), made("div", "picture")),
-    made("div", "votes"),
-    button("reset", "Restart the clock", askRestart),
+    made("div", "pictures", made("p", "now"), made("div", "seen"), made("p", "then"), made("div", "picture")),
+    made("div", "votes", button("reset", "Restart the clock", askRestart)),
   );
-  own("picture").inert = true;
+  for (const name of ["seen", "picture"]) Object.assign(own(name), { inert: true, className: "picture" });
   page.onkeydown = pass;
   view.onresize = tellNext;
   tick();
@@ -168,6 +157,7 @@ function tellView() {
   if (!isOpen() || !own("notes")) return;
   const slides = Reveal.getSlides(), here = Reveal.getCurrentSlide(), at = slides.indexOf(here);
   own("slide").textContent = `${at + 1} / ${slides.length} · ${here.ariaLabel}`;
+  view.document.documentElement.className = isDark() ? "dark" : "light"; // of the pictures
   const told = here.querySelector("aside.notes");
   own("notes").replaceChildren(...[...(told?.childNodes || [])].map((one) => view.document.importNode(one, true)));
   tellNext();
@@ -178,14 +168,12 @@ function tellNext() {
   if (!isOpen() || !own("picture")) return;
   const slides = Reveal.getSlides(), here = Reveal.getCurrentSlide(), at = slides.indexOf(here);
   const step = Number(here.dataset.step), ahead = stepAhead();
-  if (ahead) {
-    own("then").textContent = `Next: ${ahead}`;
-    return showPicture(here, step);
-  }
+  own("now").textContent = "Now";
+  showPicture("seen", here, step);
   const stays = step + 1 < Number(here.dataset.steps);
   const next = stays ? here : slides[at + 1];
-  own("then").textContent = `Next: ${stays ? "more on this slide" : next?.ariaLabel || "the end"}`;
-  if (next) showPicture(next, stays ? step + 1 : 0);
+  own("then").textContent = `Next: ${ahead}${stays ? "more on this slide" : next?.ariaLabel || "the end"}`;
+  if (next) showPicture("picture", next, stays ? step + 1 : 0);
   else own("picture").replaceChildren();
 }
 
@@ -193,33 +181,36 @@ function tellNext() {
 function stepAhead() {
   const player = playerHere(), next = player?.querySelector(".player-next");
   if (!next || next.ariaDisabled === "true" || !isNext(player, "next")) return "";
-  return `a step in the player, which is at: ${player.querySelector(".player-count").textContent}`;
+  return `a step in the player (${player.querySelector(".player-count").textContent}), then `;
 }
 
-// The next step as they will see it: a copy of its slide.
-function showPicture(slide, step) {
-  fit(slide);
-  const { width, height } = Reveal.getConfig();
-  const copy = view.document.importNode(slide, true);
-  copy.classList.remove("past", "future");
-  copy.classList.add("present");
-  copy.removeAttribute("hidden");
-  show(copy, step);
-  const box = own("picture"), frame = made("div", "", made("div", "", copy));
-  frame.className = "reveal";
-  frame.firstChild.className = "slides";
-  frame.style.cssText = `width:${width}px;height:${height}px`;
-  box.style.height = `${(box.clientWidth * height) / width}px`;
-  frame.style.transform = `scale(${box.clientWidth / width})`;
-  box.replaceChildren(frame);
+function showPicture(name, slide, step) {
+  const box = own(name);
+  box.replaceChildren(pictureOf(slide, step, box));
   box.style.colorScheme = isDark() ? "dark" : "light";
 }
 
-// A browser may keep nothing for files from disk: then the counts last as long as the slides are open.
+// A slide at one of its steps, as they will see it: a copy, as large as a box allows.
+function pictureOf(slide, step, box) {
+  fit(slide);
+  const { width, height } = Reveal.getConfig(), page = box.ownerDocument;
+  const copy = page.importNode(slide, true), frame = page.createElement("div"), slides = page.createElement("div");
+  copy.classList.remove("past", "future");
+  copy.classList.add("present");
+  copy.removeAttribute("hidden");
+  if (step !== +slide.dataset.step) show(copy, step);
+  slides.append(copy);
+  frame.append(slides);
+  [frame.className, slides.className] = ["reveal", "slides"];
+  frame.style.cssText = `width:${width}px;height:${height}px;transform:scale(${Math.min(box.clientWidth / width, box.clientHeight / height)})`;
+  return frame;
+}
+
+// Counts of votes last as long as this browser keeps them.
 let counted = "{}";
-function kept() {
+function hands() {
   try {
-    const found = localStorage.getItem(KEPT) || counted;
+    const found = localStorage.getItem(VOTES) || counted;
     JSON.parse(found);
     counted = found;
   } catch {
@@ -232,24 +223,24 @@ function kept() {
 function askVotes(slide) {
   const byLetter = [...slide.querySelectorAll(".votes li")].map((one) => one.dataset.letter);
   const letters = slide.dataset.asks === "numbers" ? ["right", "other"] : byLetter;
-  const counts = kept()[slide.dataset.cell]?.counts || {};
+  const counts = hands()[slide.dataset.cell]?.counts || {};
   const fields = letters.map((letter) => {
     const field = Object.assign(made("input"), { type: "number", min: 0, value: counts[letter] ?? "" });
-    field.oninput = () => keep(slide, letter, field.value);
+    field.oninput = () => count(slide, letter, field.value);
     return made("label", "", `${letter} `, field);
   });
   const save = button("save", "Save all votes (CSV)", saveVotes);
-  own("votes").replaceChildren(...(fields.length ? ["Hands: ", ...fields, save] : [save]));
+  own("votes").replaceChildren(...(fields.length ? ["Hands: ", ...fields, save] : [save]), own("reset"));
 }
 
-function keep(slide, letter, count) {
-  const all = kept();
+function count(slide, letter, shown) {
+  const all = hands();
   const right = slide.querySelector(".votes .right")?.dataset.letter || (slide.dataset.asks ? "right" : "");
   const entry = all[slide.dataset.cell] || { title: slide.ariaLabel, right, counts: {} };
-  entry.counts[letter] = count;
+  entry.counts[letter] = shown;
   counted = JSON.stringify({ ...all, [slide.dataset.cell]: entry });
   try {
-    localStorage.setItem(KEPT, counted);
+    localStorage.setItem(VOTES, counted);
   } catch {
     // they stay in `counted`
   }
@@ -257,7 +248,7 @@ function keep(slide, letter, count) {
 
 function saveVotes() {
   const quoted = (words) => `"${String(words).replaceAll('"', '""')}"`;
-  const rows = Object.values(kept()).flatMap(({ title, right, counts }) =>
+  const rows = Object.values(hands()).flatMap(({ title, right, counts }) =>
     Object.entries(counts).map(([letter, count]) => [quoted(title), letter, count, right].join(",")));
   const text = ["question,letter,hands,right", ...rows].join("\r\n");
   const lesson = document.title.replace(/[^\w]+/g, "-").slice(0, 40);
