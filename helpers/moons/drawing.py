@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -106,6 +107,13 @@ def small_panel(answers: Answers, name: str) -> tuple[str, int]:
     look = "alarm" if answers.silent else "faint"
     body = _plot(answers, size, size.gap) + _text(size.gap, base, line, look, size.small)
     return body, base + round(size.small * 0.6)
+
+
+def points_alone(alt: str) -> str:
+    """Return the hundred points as a document, before any model says something of them."""
+    high = LARGE.plot[1] + 2 * LARGE.gap
+    silent = Answers([[math.nan]], [float(moon) for moon in MOON], ())  # all right, no background
+    return document(_plot(silent, LARGE, LARGE.gap), LARGE.wide, high, alt)
 
 
 def beside(panels: Iterable[str], wide: int, down: int = 0) -> str:
