@@ -151,7 +151,7 @@ def _plot_steps(forwards: dict[str, Callable[[], torch.Tensor]], alike: bool) ->
     names = [[name for name, _ in steps] for _, steps in runs]
     sizes = [(max(_whole(bytes_of)), len(steps)) for bytes_of, steps in runs]
     said_once = len(set(map(tuple, names))) == 1
-    figure, rows = _figure(len(runs), size=(8, 1 + 1.3 * len(runs)))
+    figure, rows = _figure(len(runs), size=(8, 1.1 + 1.2 * len(runs)))
     said = []
     for number, (axes, title, run) in enumerate(zip(rows, forwards, runs, strict=True)):
         _draw(axes, *run, *(map(max, zip(*sizes, strict=True)) if alike else sizes[number]))

@@ -44,13 +44,13 @@ def walk(*models: nn.Module, names: tuple[str, ...] = ("",)) -> Plot:
     for panel, title in zip(axes, CURVES, strict=True):
         panel.axhline(0, color="#8a8f98", linewidth=0.8)
         panel.set_ylabel(title, **BESIDE)
-        panel.tick_params(labelsize=POINTS)
         panel.locator_params(axis="y", nbins=3)
         if not any(line.get_ydata().any() for line in panel.lines[:-1]):
             panel.set_ylim(-1, 1)
     if len(models) > 1:
         axes[0].legend(loc="upper left", ncols=2, fontsize=POINTS, frameon=False)
     for panel in (above, *axes):
+        panel.tick_params(labelsize=POINTS)
         panel.yaxis.set_label_coords(-0.2, 0.5)
     begin = "A straight path through both moons, and three curves along it, one below the other."
     return plot(figure, alt=" ".join([begin, *said]))

@@ -19,7 +19,7 @@ from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
 from course.publishing.slide_groups import SHOWN, for_room, role, with_role
 from course.publishing.slides import AGAIN, Flow, Result, Round, Slide
-from helpers.moons.drawing import BEGINS, points_alone
+from helpers.moons.drawing import BEGINS, PLOT, only_plot, points_alone
 
 EXPECTED = "<p>Let a few of them say what they expect. Don't explain yet.</p>"
 BELOW = re.compile(
@@ -31,7 +31,6 @@ OUT = "What comes out?"
 MOONS = re.compile(r"\A(?!.*\bbackward\().*^moons_\w+\(", re.M | re.S)  # it draws what ran before
 ALL, BEFORE = "The hundred points of the two moons.", "What the broken program made of the moons."
 MOONS_DATA = re.compile(rf"svg\+xml;base64,({base64.b64encode(BEGINS.encode()).decode()}[^\"]+)")
-PLOT = re.compile(r'<svg x="\d+" y="\d+" width="(\d+)" height="(\d+)">(.*?)</svg>', re.S)
 LINES = re.compile(r"(\d+)(?:-(\d+))?")
 SHOW = "<p>Give them time to look.</p>"
 LONGEST = 190  # letters of a warning
@@ -214,10 +213,10 @@ def with_charts(slides: list[Slide]) -> list[Slide]:
             one.part == "case" and one.chart for one in made[:nr] if one.kind == "round"
         )
         if slide.part == "case" and (is_first or moons_in(slide)):
-            made[nr] = replace(slide, chart=image(points_alone(ALL), ALL))
+            made[nr] = replace(slide, chart=image(points_alone(), ALL))
         is_before = pairs and nr < pairs[0] and slide.result.kind == "text"
         if slide.part == AGAIN and (nr in pairs or is_before):
-            before = before_of(pair_in(slides[nr if nr in pairs else pairs[0]]))
+            before = only_plot(pair_in(slides[nr if nr in pairs else pairs[0]]))
             made[nr] = replace(slide, chart=image(before, BEFORE))
     return made
 
@@ -234,14 +233,6 @@ def moons_in(slide: Slide) -> str:
         return ""
     found = MOONS_DATA.search(slide.drawing + slide.result.html)
     return base64.b64decode(found[1]).decode() if found else ""
-
-
-def before_of(pair: str) -> str:
-    """Return the left one of a pair of pictures, without its words."""
-    wide, high, inner = PLOT.search(pair).groups()
-    sheet = pair[pair.index("<style>") : pair.index("</style>")]
-    size = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}"'
-    return f'{BEGINS} xmlns="http://www.w3.org/2000/svg" {size}>{sheet}</style>{inner}</svg>'
 
 
 def ending_on(before: Round, slide: Round) -> Round:
