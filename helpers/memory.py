@@ -164,7 +164,7 @@ def _plot_steps(forwards: dict[str, Callable[[], torch.Tensor]], alike: bool) ->
     if said_once:
         said.append(f"Across: {', '.join(names[0])}.")
     areas = dict(zip(COLOURS, rows[0].collections, strict=False))
-    words = {"frameon": False, "fontsize": POINTS - 1, "handlelength": 1}
+    words = {"frameon": False, "fontsize": POINTS, "handlelength": 1}
     figure.legend([areas[kind] for kind in STACK], STACK, loc="outside right upper", **words)
     return plot(figure, alt=" ".join(said))
 
