@@ -11,9 +11,12 @@ import os
 import sys
 from pathlib import Path
 
+from nbformat import NotebookNode
+
 from course.publishing import chromium
-from course.publishing.deck import deck
+from course.publishing.deck import deck, slides_in
 from course.publishing.fitting import unfit
+from course.publishing.gaps import gaps
 from course.publishing.notebook_file import (
     NoSlides,
     Unpublishable,
@@ -22,6 +25,7 @@ from course.publishing.notebook_file import (
     opened,
     reason,
 )
+from course.publishing.prepare import prepared
 from course.publishing.reading_page import page
 from course.publishing.remarks import is_lesson, places, remarks
 
@@ -86,8 +90,10 @@ def main(arguments: list[str] | None = None) -> int:
             html = publish(source, given.to, out, trust=given.trust)
             print(f"{out}: {round(len(html.encode()) / 1000)} kB")
             notebook = opened(source)
-            for remark in remarks(notebook, source, given.trust):
+            lacks = missing_in_slides(notebook, source.parent) if given.to == "slides" else []
+            for remark in [*remarks(notebook, source, given.trust), *lacks]:
                 print(f"  {remark}")
+            failed |= bool(lacks)
             if program and not fits(out, program, places(notebook)) and is_lesson(notebook):
                 failed = 1
         except Unpublishable as error:
@@ -96,6 +102,14 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{source.name}: {error}" if folder else error, file=sys.stderr)
             failed = 1
     return int(failed)
+
+
+def missing_in_slides(notebook: NotebookNode, folder: Path) -> list[str]:
+    """Return what the slides of a lesson ask without an answer, or never show."""
+    if not is_lesson(notebook):
+        return []
+    _, slides = slides_in(notebook, folder)
+    return list(gaps(prepared(notebook, notes=True).cells, slides))
 
 
 def fits(deck: Path, program: str, places: dict[str, str]) -> bool:

@@ -19,13 +19,15 @@ def plot_flow(
     """
     from matplotlib.figure import Figure  # it takes half a second: only who plots waits for it
 
-    figure = Figure(figsize=(6, 2.8), layout="constrained")
+    figure = Figure(figsize=(7, 2.8), layout="constrained")
     axes = figure.subplots()
     numbers = range(1, len(layers) + 1)
     axes.semilogy(numbers, gradient_norms(layers, act, x), label="without + h")
     axes.semilogy(numbers, gradient_norms(layers, act, x, skip=True), label="with + h")
-    axes.set(xlabel="layer", ylabel="norm of the gradient")
+    axes.set_xlabel("layer")
+    axes.set_title("norm of the gradient", loc="left", fontsize=11)
     axes.locator_params(axis="x", integer=True)
+    axes.yaxis.set_major_formatter("{x:.0e}")
     axes.legend()
     return plot(figure)
 

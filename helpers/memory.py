@@ -38,7 +38,7 @@ MADE, PASSED, KEPT = "results of the forward", "gradients on their way", ".grad 
 COLOURS = {KEPT: "#f6b26b", MADE: "#b5d6ec", PASSED: "#5b9bc8"}  # of the areas, from the ground up
 STACK = PASSED, MADE, KEPT  # the same, from the top down
 BACKWARD = "backward()"  # the name of a step
-MOST_NAMES, LONGEST, POINTS = 48, 10, 11  # names below a plot, their letters and their size
+MOST_NAMES, LONGEST, POINTS = 9, 10, 11  # names below a plot, their letters and their size
 NO_COLUMN = "AccumulateGrad", "T"  # what these make counts in the column before them
 
 
@@ -66,12 +66,13 @@ def plot_bytes(forward: Callable[[], torch.Tensor], leaf: torch.Tensor) -> Plot:
     """
     from matplotlib.ticker import MaxNLocator
 
-    figure, (axes,) = _figure(1, size=(6, 2.8))
+    figure, (axes,) = _figure(1, size=(7, 2.8))
     for keep in (False, True):
         leaf.grad = None
         _, back = bytes_in_use(forward, retain_graph=keep)
         axes.plot(back, label=f"retain_graph={keep}")
-    axes.set(xlabel="allocations and frees during backward", ylabel="bytes in use", ylim=(0, None))
+    axes.set(xlabel="allocations and frees during backward", ylim=(0, None))
+    axes.set_title("bytes in use", loc="left", fontsize=POINTS)
     axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 4, 8, 10]))
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.grid(axis="y", alpha=0.4)
@@ -151,7 +152,7 @@ def _plot_steps(forwards: dict[str, Callable[[], torch.Tensor]], alike: bool) ->
     names = [[name for name, _ in steps] for _, steps in runs]
     sizes = [(max(_whole(bytes_of)), len(steps)) for bytes_of, steps in runs]
     said_once = len(set(map(tuple, names))) == 1
-    figure, rows = _figure(len(runs), size=(8.8, 0.8 + 1.4 * len(runs)))
+    figure, rows = _figure(len(runs), size=(8.6, 1.1 + 1.2 * len(runs)))
     said = []
     for number, (axes, title, run) in enumerate(zip(rows, forwards, runs, strict=True)):
         _draw(axes, *run, *(map(max, zip(*sizes, strict=True)) if alike else sizes[number]))
@@ -163,7 +164,7 @@ def _plot_steps(forwards: dict[str, Callable[[], torch.Tensor]], alike: bool) ->
     if said_once:
         said.append(f"Across: {', '.join(names[0])}.")
     areas = dict(zip(COLOURS, rows[0].collections, strict=False))
-    words = {"frameon": False, "fontsize": POINTS - 1, "handlelength": 1}
+    words = {"frameon": False, "fontsize": POINTS, "handlelength": 1}
     figure.legend([areas[kind] for kind in STACK], STACK, loc="outside right upper", **words)
     return plot(figure, alt=" ".join(said))
 
@@ -213,14 +214,21 @@ def _draw(
     axes.plot((places[peak] + until) / 2, most + 0.07 * top, "v", color="black")
     names = [shortened(name, LONGEST) for name, _ in steps]
     axes.axvline(names.index(BACKWARD), color="black", linestyle=":", zorder=0)
-    every = -(-len(names) // MOST_NAMES)
-    axes.set_xticks([at + 0.5 for at in range(len(names))][::every], names[::every], rotation=90)
+    axes.set_xticks([at + 0.5 for at in range(len(names))], minor=True)
+    named = _named(names, columns)
+    axes.set_xticks([at + 0.5 for at in named], [names[at] for at in named])
     axes.set(xlim=(0, columns), ylim=(0, 1.2 * top))
     axes.yaxis.set_major_formatter(EngFormatter("B"))
     axes.locator_params(axis="y", nbins=3)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(axis="x", labelsize=POINTS - 2)
-    axes.tick_params(axis="y", labelsize=POINTS)
+    axes.tick_params(labelsize=POINTS)
+
+
+def _named(names: list[str], columns: int) -> list[int]:
+    """Return which columns have room for their names: backward(), and others far enough apart."""
+    middle, apart = names.index(BACKWARD), -(-columns // MOST_NAMES)
+    after = range(middle + apart, len(names), apart)
+    return [*range(middle % apart, middle, apart), middle, *after]
 
 
 def _places(steps: list[tuple[str, int]], count: int) -> list[float]:

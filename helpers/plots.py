@@ -8,7 +8,7 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
-from autograd_graphs.drawing.svg import safe
+from autograd_graphs.drawing.svg import image, safe
 from autograd_graphs.text import short_number, visible
 
 if TYPE_CHECKING:  # matplotlib takes half a second: only lessons that plot import it
@@ -17,7 +17,8 @@ if TYPE_CHECKING:  # matplotlib takes half a second: only lessons that plot impo
     from matplotlib.lines import Line2D
 
 DOTS = 100  # per inch
-COLOURS = 64  # of a plot
+MOST = 40_000  # characters of an SVG: a figure that needs more is shown in pixels
+COLOURS = 64  # of pixels
 LONGEST, MOST_BARS = 1_000, 12  # characters of the words; bars whose heights are said
 # In JupyterLab's dark theme light and dark change places; colours stay what they are.
 IN_LAB = (
@@ -27,16 +28,18 @@ IN_LAB = (
 
 
 class Plot:
-    """Hold the pixels of a figure as `.png` and what to notice as `.alt`."""
+    """Hold a figure as `.svg`, or "" and the pixels as `.png`; and what to notice as `.alt`."""
 
-    def __init__(self, png: bytes, alt: str) -> None:
-        self.png, self.alt = png, alt
+    def __init__(self, svg: str, alt: str, png: bytes = b"") -> None:
+        self.svg, self.alt, self.png = svg, alt, png
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """Give a named image, inert even in an untrusted notebook, and the words."""
+        if self.svg:
+            return {"text/html": image(self.svg, self.alt), "text/plain": repr(self)}
         data = base64.b64encode(self.png).decode()
-        image = f'<img alt="{safe(self.alt)}" src="data:image/png;base64,{data}">'
-        return {"text/html": f"{IN_LAB}{image}", "text/plain": repr(self)}
+        pixels = f'<img alt="{safe(self.alt)}" src="data:image/png;base64,{data}">'
+        return {"text/html": f"{IN_LAB}{pixels}", "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         return f"Plot: {self.alt}"
@@ -62,10 +65,10 @@ def plot(figure: Figure, *, alt: str | None = None) -> Plot:
         raise ValueError(
             "alt is empty, so anyone who can't see the plot is told nothing. Say what to notice."
         )
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=DOTS, metadata={"Software": None})
+    svg = _svg(figure, alt)
+    made = Plot(svg, alt, b"" if svg else _pixels(figure))
     _forget(figure)
-    return Plot(_small(file), alt)
+    return made
 
 
 def description_of(figure: Figure) -> str:
@@ -77,7 +80,7 @@ def description_of(figure: Figure) -> str:
 def _axes(axes: Axes) -> str:
     """Return sentences on one part of a figure."""
     sentences = [f"{axes.get_title()}."] if axes.get_title() else []
-    across, up = axes.get_xlabel() or "x", axes.get_ylabel() or "y"
+    across, up = axes.get_xlabel() or "x", axes.get_ylabel() or axes.get_title("left") or "y"
     sentences.append(f"{up} over {across}.")
     sentences += map(_line, axes.lines)
     bars = [patch for patch in axes.patches if hasattr(patch, "get_height")]
@@ -107,13 +110,29 @@ def _point(point: tuple[float, float]) -> str:
     return f"{short_number(y)} at {short_number(x)}"
 
 
-def _small(png: io.BytesIO) -> bytes:
-    """Return a picture with a palette of its own: few colours do, in a third of the bytes."""
-    from PIL import Image  # matplotlib has brought it by now
+def _svg(figure: Figure, alt: str) -> str:
+    """Return a figure as SVG, "" where that is not small."""
+    from helpers import plot_svg
 
     file = io.BytesIO()
-    with Image.open(png) as image:
-        image.convert("RGB").quantize(COLOURS).save(file, format="png", optimize=True)
+    try:
+        figure.savefig(
+            file, format="svg", dpi=DOTS, backend=f"module://{plot_svg.__name__}", alt=alt
+        )
+    except plot_svg.TooMuch:
+        return ""
+    svg = file.getvalue().decode()
+    return svg if len(svg) <= MOST else ""
+
+
+def _pixels(figure: Figure) -> bytes:
+    """Return a figure as PNG with a palette of its own: few colours do, in a third of the bytes."""
+    from PIL import Image  # matplotlib has brought it by now
+
+    drawn, file = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=DOTS, metadata={"Software": None})
+    with Image.open(drawn) as pixels:
+        pixels.convert("RGB").quantize(COLOURS).save(file, format="png", optimize=True)
     return file.getvalue()
 
 

@@ -17,8 +17,10 @@ if TYPE_CHECKING:  # matplotlib takes half a second
 
 LEFT, RIGHT, HEIGHT, PLACES = -1.3, 2.3, 0.25, 361
 CURVES = ("the score", "its slope", "the slope\nof its slope")
-COLOURS = ("#1f5fa8", "#b4530a")  # of moon 0 and moon 1, and of the first and the second model
-BESIDE = {"rotation": 0, "ha": "right", "va": "center", "fontsize": 10}
+COLOURS = ("C0", "C1")  # of moon 0 and moon 1, and of the first and the second model
+POINTS = 11  # the size of words
+BESIDE = {"rotation": 0, "ha": "left", "va": "center", "fontsize": POINTS}
+NAMED = ((-1.3, -0.5), (1.95, 0.7))  # where the moons have their names
 LOOKS = ({"linestyle": "-"}, {"linestyle": "--"})
 
 
@@ -30,7 +32,7 @@ def walk(*models: nn.Module, names: tuple[str, ...] = ("",)) -> Plot:
 
     heights = {"height_ratios": (1.2, 1, 1, 1)}
     figure, (above, *axes) = plt.subplots(
-        4, figsize=(7.6, 3.6), sharex=True, layout="constrained", gridspec_kw=heights
+        4, figsize=(8, 3.4), sharex=True, layout="constrained", gridspec_kw=heights
     )
     _draw_the_way(above)
     said = []
@@ -46,7 +48,10 @@ def walk(*models: nn.Module, names: tuple[str, ...] = ("",)) -> Plot:
         if not any(line.get_ydata().any() for line in panel.lines[:-1]):
             panel.set_ylim(-1, 1)
     if len(models) > 1:
-        axes[0].legend(loc="upper center", bbox_to_anchor=(0.62, 1), ncols=2, fontsize=7)
+        axes[0].legend(loc="upper left", ncols=2, fontsize=POINTS, frameon=False)
+    for panel in (above, *axes):
+        panel.tick_params(labelsize=POINTS)
+        panel.yaxis.set_label_coords(-0.2, 0.5)
     begin = "A straight path through both moons, and three curves along it, one below the other."
     return plot(figure, alt=" ".join([begin, *said]))
 
@@ -68,14 +73,12 @@ def _draw_the_way(axes: Axes) -> None:
     points, moon = moons()
     for number, (colour, mark) in enumerate(zip(COLOURS, ("o", "^"), strict=True)):
         some = points[moon[:, 0] == number]
-        axes.scatter(
-            some[:, 0], some[:, 1], s=12, color=colour, marker=mark, label=f"moon {number}"
-        )
+        axes.scatter(some[:, 0], some[:, 1], s=12, color=colour, marker=mark)
+        axes.text(*NAMED[number], f"moon {number}", color=colour, fontsize=POINTS)
     axes.annotate(
         "", (RIGHT, HEIGHT), (LEFT, HEIGHT), arrowprops={"arrowstyle": "->", "linewidth": 1.2}
     )
     axes.set_ylabel("the path", **BESIDE)
-    axes.legend(loc="upper right", fontsize=7, ncols=2)
 
 
 def _in_words(curves: list[torch.Tensor]) -> str:

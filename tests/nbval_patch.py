@@ -4,7 +4,7 @@ classes.
 - What is printed inside an ipywidgets `Output` goes to the widget, not to the cell.
 - `update_display(display_id)` replaces what was displayed; `clear_output()` takes away what the cell showed.
 - The pixels of a PNG are not compared, which nbval does for image/png, inside HTML either: a font may differ by a dot.
-- Nor is the drawing of the moons: trained weights differ elsewhere in a last digit. Its words are compared.
+- Nor are the drawings of moons and charts: trained weights differ elsewhere in a last digit. Their words are compared.
 - No student has guessed anything: the progress file begins empty for each notebook.
 - A claim takes no number, so that the cells around it count as in a student's copy.
 - A kernel knows its notebook, as those of a Jupyter server do.
@@ -31,8 +31,11 @@ OUTPUTS = {
 IGNORED = "comm_handled_by_the_front_end"  # nbval skips every message type that begins with "comm"
 _receive, _run, _sanitize = IPyNbFile.get_kernel_message, IPyNbCell.runtest, IPyNbCell.sanitize
 _setup = IPyNbFile.setup
-MOONS = base64.b64encode(b'<svg id="moons"').decode()  # how `helpers.moons` begins its drawings
-PIXELS = re.compile(rf"(data:image/(?:png;base64,|svg\+xml;base64,{MOONS}))[A-Za-z0-9+/=]+")
+# How `helpers.moons` and `helpers.plots` begin their drawings.
+DRAWN = "|".join(
+    base64.b64encode(begins).decode() for begins in (b'<svg id="moons"', b'<svg id="chart"')
+)
+PIXELS = re.compile(rf"(data:image/(?:png;base64,|svg\+xml;base64,(?:{DRAWN})))[A-Za-z0-9+/=]+")
 
 
 class FrontEnd:

@@ -30,6 +30,7 @@ FLOORS = [
     "helpers.exercises helpers.short_tracebacks",
     "helpers.engine",
     "helpers.progress_file helpers.pace helpers.lessons helpers.plots helpers.moons",
+    "helpers.plot_svg",
     "autograd_graphs",
     "autograd_graphs.torchviz_view autograd_graphs.stepping autograd_graphs.monitoring",
     "autograd_graphs.picture autograd_graphs.diagnosing",

@@ -1,10 +1,14 @@
 """Plots: named for whoever does not see them, shown once, the same bytes for the same figure."""
 
+from xml.etree import ElementTree
+
 import matplotlib.pyplot as plt
 import pytest
 from matplotlib.figure import Figure
 
-from helpers.plots import IN_LAB, plot
+from autograd_graphs.drawing.palette import DARK, LIGHT
+from helpers.plot_svg import BEGINS
+from helpers.plots import plot
 
 
 def line():
@@ -16,10 +20,12 @@ def line():
 def test_a_plot_is_an_image_with_its_words():
     shown = plot(line(), alt='rises to 4, then "falls" <to> 2')
     html = shown._repr_mimebundle_()["text/html"]
-    assert html.removeprefix(IN_LAB).startswith(
-        '<img alt="rises to 4, then &quot;falls&quot; &lt;to&gt; 2" src="data:image/png;base64,iVBOR'
+    named = (
+        '<img alt="rises to 4, then &quot;falls&quot; &lt;to&gt; 2" src="data:image/svg+xml;base64,'
     )
+    assert named in html
     assert str(shown) == 'Plot: rises to 4, then "falls" <to> 2'
+    assert shown.svg.startswith(BEGINS)
 
 
 def test_the_figure_is_closed_so_that_it_is_shown_once():
@@ -29,7 +35,59 @@ def test_the_figure_is_closed_so_that_it_is_shown_once():
 
 
 def test_equal_figures_give_equal_bytes():
-    assert plot(line(), alt="a").png == plot(line(), alt="b").png
+    assert plot(line(), alt="a").svg == plot(line(), alt="a").svg
+
+
+def drawn(figure):
+    """Return the root of the SVG of a figure, which is well formed, and how long it is."""
+    svg = plot(figure, alt="a & b").svg
+    return ElementTree.fromstring(svg), svg
+
+
+def test_words_stay_words_and_colours_follow_the_theme():
+    figure, axes = plt.subplots()
+    axes.plot([1, 4, 2], label="a < b")
+    axes.set_title("up & down")
+    axes.legend()
+    root, svg = drawn(figure)
+    words = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"up & down", "a < b", "4.0"} <= set(words)
+    in_light, in_dark = svg.split("@media(prefers-color-scheme:dark)")
+    for look in ("ink", "ground", "leafrim"):
+        assert LIGHT[look] in in_light
+        assert DARK[look] in in_dark
+
+
+def test_what_occurs_again_is_written_once():
+    figure, axes = plt.subplots()
+    axes.scatter(range(200), range(200))
+    root, svg = drawn(figure)
+    assert len(svg) < 12_000
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}use"))) == 200
+
+
+def test_what_lies_beyond_the_axes_is_cut():
+    figure, axes = plt.subplots()
+    axes.plot([0, 1, 2], [0, 9, 0])
+    assert "clip-path" not in drawn(figure)[1]
+    figure, axes = plt.subplots()
+    axes.plot([0, 1, 2], [0, 9, 0])
+    axes.set_ylim(0, 1)
+    assert "clip-path" in drawn(figure)[1]
+
+
+@pytest.mark.parametrize("kind", ["pixels", "hatch", "many"])
+def test_what_makes_no_small_drawing_is_shown_in_pixels(kind):
+    figure, axes = plt.subplots(figsize=(2, 1))
+    if kind == "pixels":
+        axes.imshow([[1, 2], [3, 4]])
+    if kind == "hatch":
+        axes.bar([1], [2], hatch="/")
+    if kind == "many":
+        axes.scatter(range(3_000), range(3_000))
+    shown = plot(figure, alt="a")
+    assert not shown.svg
+    assert 'alt="a" src="data:image/png;base64,iVBOR' in shown._repr_mimebundle_()["text/html"]
 
 
 @pytest.mark.parametrize(

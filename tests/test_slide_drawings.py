@@ -7,15 +7,17 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
-from notebook_rules.lesson import Lesson
+from nbformat.v4 import new_code_cell, new_notebook
+from notebook_rules.lesson import Lesson, decoded_pictures
 from slide_programs import store_graphs
 
 from course.publishing.cell_renderer import CellRenderer
+from course.publishing.gaps import gaps
 from course.publishing.lesson_slides import lesson_slides
 from course.publishing.notebook_file import opened
 from course.publishing.prepare import prepared
 from course.publishing.slide_drawings import chart, lanes
-from course.publishing.slides import AGAIN
+from course.publishing.slides import AGAIN, Result, Round
 
 NOTEBOOKS = sorted(Path("notebooks").resolve().glob("[01][0-9]_*.ipynb"))
 DRAWN = re.compile(r'<svg class="graph|<img |class="player-slot')
@@ -56,6 +58,44 @@ def test_half_of_what_is_taught_has_a_picture_and_the_deck_comes_back_to_its_cas
     assert 2 * sum(map(bool, drawn)) >= len(taught)
     assert any(slide.part == AGAIN for slide in made), "its case is mended on a slide"
     assert [slide.kind for slide in made if slide.title in ("Exercises", "Your turn")] == ["table"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem[:2])
+def test_a_deck_answers_what_it_asks_and_shows_what_was_written_for_it(path):
+    assert list(gaps(prepared(opened(path), notes=True).cells, slides(path))) == []
+
+
+def test_what_a_room_would_miss_is_named():
+    asked = Round("t", "a", ("", ""), ask="Why?", result=Result("6"))
+    away = Round("t", "b", ("",), lead="Look at the plot above.")
+    answered = Round("t", "c", ("", "", ""), ask="Why?", result=Result("6"), takeaway="Six.")
+    unseen = new_code_cell("f()", metadata={"course": {"role": "run", "ask": "Where?"}})
+    cells = prepared(new_notebook(cells=[unseen]), notes=True).cells
+    of_a, of_b, of_unseen = gaps(cells, [asked, away, answered])
+    assert "(cell a)" in of_a
+    assert "plot above" in of_b
+    assert f"cell {unseen.id}" in of_unseen
+
+
+def test_a_slide_shows_the_lines_that_are_kept_and_where_others_were_left_out():
+    drawn = CellRenderer(Path()).code("a = 1\n    b = 2\n    c = 3\n    d = 4", kept=[2, 4])
+    assert re.findall(r'<span class="ln([^"]*)"', drawn) == [
+        " gap",
+        " rest",
+        "",
+        " gap",
+        " rest",
+        "",
+    ]
+    assert "--off:4" in drawn
+
+
+def test_the_case_begins_with_the_points_and_ends_beside_what_went_wrong():
+    path = next(path for path in NOTEBOOKS if path.stem.startswith("00"))
+    first, *_, last = [slide for slide in slides(path) if getattr(slide, "chart", "")]
+    (points, wrong) = (decoded_pictures(slide.chart) for slide in (first, last))
+    assert 'class="wrong' not in next(points)
+    assert 'class="wrong1"' in next(wrong)
 
 
 @pytest.mark.slow

@@ -67,13 +67,19 @@ def face(family: str, weight: str, file: str) -> str:
 
 def scripts(kind: str) -> list[tuple[str, str]]:
     """Return (kind, text) of the scripts in order; an "early" one runs before all is seen."""
+    typed = (SHARED / "type.js").read_text(encoding="utf-8")
     if kind == "page":
         wide = (SHARED / "wide.js").read_text(encoding="utf-8")
-        late = (PLAYS, filter_box.page_script(), prediction.page_script(), wide)
+        dresses = f"{typed}[...document.images].forEach(dressed);\n"
+        late = (PLAYS, filter_box.page_script(), prediction.page_script(), wide, dresses)
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
-    ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in RUN[kind])
+    ours = [(DECK / f"{name}.js").read_text(encoding="utf-8") for name in RUN[kind]]
     plays = PLAYS + PLAYS_LATER if kind == "live" else PLAYS
-    return [("classic", quiet(reveal("dist/reveal.js"))), ("module", plays), ("module", ours)]
+    return [
+        ("classic", quiet(reveal("dist/reveal.js"))),
+        ("module", plays),
+        ("module", "\n".join([typed, *ours])),
+    ]
 
 
 def policy(kind: str, trust: bool) -> str:

@@ -33,6 +33,7 @@ from helpers.predicting.attempting import COLUMNS
 from helpers.predicting.prediction import ASKED
 
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
+GAP = '<span class="ln gap" aria-hidden="true">⋯</span>'  # where lines are left out
 Cells = Sequence[NotebookNode]
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
@@ -70,22 +71,34 @@ class CellRenderer:
         return html
 
     def code(
-        self, source: str, failed: int = 0, lit: Collection[int] = (), below: Collection[str] = ()
+        self,
+        source: str,
+        failed: int = 0,
+        lit: Collection[int] = (),
+        below: Collection[str] = (),
+        kept: Collection[int] = (),
     ) -> str:
         """Return code in colours, an element a line; marked are the `failed` and the `lit` ones.
 
-        Lines `below` say what came of it, in no colours of code.
+        Lines `below` say what came of it, in no colours of code. Where some lines are `kept` the
+        rest is seen with a key.
         """
         made: list[str] = []
+        is_gap = False
         for number, line in self.lines(source):
+            is_rest = bool(kept) and number not in {*kept, failed}
             mark = " lit" if number in lit else ""
             if number == failed:
                 mark = " failed"
-            made.append(self._code_line(line, mark))
+            if is_rest and not is_gap:
+                made.append(GAP)
+            is_gap = is_rest
+            made.append(self._code_line(line, mark + " rest" * is_rest))
         for line in below:
             mark = " err" if RAISED.match(line) else ""
             made.append(f'<span class="ln came{mark}">{escape(line)}</span>')
-        return f'<pre class="src highlight">{"".join(made)}</pre>'
+        off = indent_of(source, kept)
+        return f'<pre class="src highlight"{off}>{"".join(made)}</pre>'
 
     def lines(self, source: str) -> Iterator[tuple[int, str]]:
         """Yield the number of each line of code that is shown, and the line in colours."""
@@ -159,6 +172,13 @@ class CellRenderer:
         out = f'<div class="out">{result.html}</div>' if result.html else ""
         code = self.code(source, result.failed)
         return f'<div class="cell" data-kind="{result.kind}">{code}{out}</div>'
+
+
+def indent_of(source: str, kept: Collection[int]) -> str:
+    """Return as a style how far all lines that are kept are indented, "" where they are not."""
+    lines = [line for nr, line in enumerate(source.split("\n"), start=1) if nr in kept]
+    least = min((len(line) - len(line.lstrip()) for line in lines), default=0)
+    return f' style="--off:{least}"' if least else ""
 
 
 def alt_of(data: NotebookNode) -> str:

@@ -31,13 +31,16 @@ from course.publishing.slides import (
 from course.publishing.told_slides import (
     BELOW,
     EXPECTED,
+    LEAD,
     drawing,
     flow,
+    kept_of,
     left_over,
     printed_by,
     result_of,
     run_slide,
     text_slides,
+    with_charts,
     with_moons,
 )
 from helpers.predicting.kinds import lines_of, names
@@ -79,7 +82,7 @@ def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
         if new:
             title = new[-1].title
         made += [replace(slide, part=part) for slide in new]
-    return with_moons(made, cells)
+    return with_charts(with_moons(made, cells))
 
 
 def slides_of(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
@@ -145,7 +148,9 @@ def case_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     if not runs:
         return left_over(group, [], renderer, title)
     spoken = renderer.texts(with_role(group, "notes")) or EXPECTED
-    is_long = runs[0].source.count("\n") >= LEAD_UNDER
+    kept = kept_of(runs[0].metadata.course.get("slide", {}))
+    is_long = (len(kept) or runs[0].source.count("\n")) >= LEAD_UNDER
+    is_long |= "lead" not in own and len(text.set_up) > LEAD
     if is_long or "lead" in own:
         spoken = renderer.text(text.set_up) + spoken
     if is_long:

@@ -70,8 +70,9 @@ class Round(Slide):
     """A question, what ran, the takeaway: three steps, two where there is no takeaway.
 
     `run` is the id of its code's cell. `options` are (letter, words); `right` is a letter, or "".
-    What only shows something is no question. `drawing` is an SVG that covers the last step. Its
-    result takes the place of its code where it `swaps`.
+    What only shows something is no question. `drawing` is an SVG that covers the last step, `chart`
+    a picture that stands under short code until then. Its result takes the place of its code where
+    it `swaps`.
     """
 
     lead: str = ""
@@ -83,6 +84,7 @@ class Round(Slide):
     right: str = ""
     takeaway: str = ""
     drawing: str = ""
+    chart: str = ""
     swaps: bool = False
     is_question: bool = False
     is_voted: bool = False  # by letters; other hands are counted as right or not

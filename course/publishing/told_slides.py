@@ -4,19 +4,22 @@ the case.
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import replace
 from textwrap import shorten
 
 from nbformat import NotebookNode
 
+from autograd_graphs.drawing.svg import image
 from course.publishing import durations, notes
 from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
 from course.publishing.portions import blocks
 from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
 from course.publishing.slide_groups import SHOWN, for_room, role, with_role
-from course.publishing.slides import Flow, Result, Round, Slide
+from course.publishing.slides import AGAIN, Flow, Result, Round, Slide
+from helpers.moons.drawing import BEGINS, PLOT, only_plot, points_alone
 
 EXPECTED = "<p>Let a few of them say what they expect. Don't explain yet.</p>"
 BELOW = re.compile(
@@ -26,6 +29,9 @@ LEAD = 220  # letters: three lines of what is told before code runs, a longer te
 ONWARD = re.compile(r"\n\n([^\n]{1,220}:)\s*\Z")
 OUT = "What comes out?"
 MOONS = re.compile(r"\A(?!.*\bbackward\().*^moons_\w+\(", re.M | re.S)  # it draws what ran before
+ALL, BEFORE = "The hundred points of the two moons.", "What the broken program made of the moons."
+MOONS_DATA = re.compile(rf"svg\+xml;base64,({base64.b64encode(BEGINS.encode()).decode()}[^\"]+)")
+LINES = re.compile(r"(\d+)(?:-(\d+))?")
 SHOW = "<p>Give them time to look.</p>"
 LONGEST = 190  # letters of a warning
 
@@ -59,10 +65,16 @@ def run_slide(
         lead=lead or renderer.line(own.get("lead", "")),
         takeaway=takeaway,
         ask=renderer.line(cell.metadata.course.get("ask", usual)),
-        code=renderer.code(cell.source, result.failed),
+        code=renderer.code(cell.source, result.failed, kept=kept_of(own)),
         run=cell.id,
         result=result,
     )
+
+
+def kept_of(own: dict) -> list[int]:
+    """Return the numbers of the lines that a slide shows of its code, none for all: "2" and "4-6"."""
+    spans = filter(None, map(LINES.fullmatch, own.get("lines", ())))
+    return [nr for span in spans for nr in range(int(span[1]), int(span[2] or span[1]) + 1)]
 
 
 def left_over(group: Cells, used: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
@@ -186,6 +198,41 @@ def with_moons(slides: list[Slide], cells: Cells) -> list[Slide]:
         else:
             made.append(alone(slide))
     return made
+
+
+def with_charts(slides: list[Slide]) -> list[Slide]:
+    """Return slides on which the moons are seen beside the code of the case: the points alone at first,
+    and on the way back what the broken program made of them, until it is mended.
+    """
+    pairs = [nr for nr, slide in enumerate(slides) if slide.part == AGAIN and pair_in(slide)]
+    made = list(slides)
+    for nr, slide in enumerate(slides):
+        if not isinstance(slide, Round) or not slide.run:
+            continue
+        is_first = not any(
+            one.part == "case" and one.chart for one in made[:nr] if one.kind == "round"
+        )
+        if slide.part == "case" and (is_first or moons_in(slide)):
+            made[nr] = replace(slide, chart=image(points_alone(), ALL))
+        is_before = pairs and nr < pairs[0] and slide.result.kind == "text"
+        if slide.part == AGAIN and (nr in pairs or is_before):
+            before = only_plot(pair_in(slides[nr if nr in pairs else pairs[0]]))
+            made[nr] = replace(slide, chart=image(before, BEFORE))
+    return made
+
+
+def pair_in(slide: Slide) -> str:
+    """Return the SVG of two pictures of the moons on a slide, "" where there is none."""
+    drawn = moons_in(slide)
+    return drawn if len(PLOT.findall(drawn)) == 2 else ""
+
+
+def moons_in(slide: Slide) -> str:
+    """Return the SVG of a picture of the moons on a slide, "" where there is none."""
+    if not isinstance(slide, Round):
+        return ""
+    found = MOONS_DATA.search(slide.drawing + slide.result.html)
+    return base64.b64decode(found[1]).decode() if found else ""
 
 
 def ending_on(before: Round, slide: Round) -> Round:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -47,6 +49,11 @@ for _nr, _colour in enumerate(MOONS):  # a point is filled where right, hollow w
     LOOKS[f"right{_nr}"] = f"fill:{{{_colour}}};stroke:{{halo}}"
     LOOKS[f"wrong{_nr}"] = f"fill:{{halo}};stroke:{{{_colour}}}"
     LOOKS[f"none{_nr}"] = f"fill:none;stroke:{{{_colour}}};stroke-dasharray:2 2"
+PLOT = re.compile(r'<svg x="\d+" y="\d+" width="(\d+)" height="(\d+)">(.*?)</svg>', re.S)
+MARK = re.compile(
+    r'<(?:circle (class="\w+" stroke-width="[\d.]+") cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)"'
+    r'|path (class="(?:right|wrong|none)\d" stroke-width="[\d.]+") d="([^"]+)")/>'
+)
 LETTER, BOLD = 0.55, 0.6  # how wide letters are, of their height: on average, and a bit more
 
 
@@ -106,6 +113,31 @@ def small_panel(answers: Answers, name: str) -> tuple[str, int]:
     look = "alarm" if answers.silent else "faint"
     body = _plot(answers, size, size.gap) + _text(size.gap, base, line, look, size.small)
     return body, base + round(size.small * 0.6)
+
+
+def points_alone() -> str:
+    """Return the hundred points as a document, before any model says something of them."""
+    silent = Answers([[math.nan]], [float(moon) for moon in MOON], ())  # all right, no background
+    return only_plot(document(_plot(silent, LARGE, LARGE.gap), *LARGE.plot, ""))
+
+
+def only_plot(svg: str) -> str:
+    """Return the first plot of a document without its words, the marks of one look as one path."""
+    wide, high, inner = PLOT.search(svg).groups()
+    marks: dict[str, str] = {}
+
+    def collect(mark: re.Match) -> str:
+        round_look, x, y, r, look, data = mark.groups()
+        if round_look:
+            look, data = round_look, f"M{x} {float(y) - float(r):.1f}a{r} {r} 0 1 0 .1 0z"
+        marks[look] = marks.get(look, "") + data
+        return ""
+
+    body = MARK.sub(collect, inner)
+    body += "".join(f'<path {look} d="{data}"/>' for look, data in marks.items())
+    sheet = svg[svg.index("<style>") : svg.index("</style>")]
+    size = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}"'
+    return f'{BEGINS} xmlns="http://www.w3.org/2000/svg" {size}>{sheet}</style>{body}</svg>'
 
 
 def beside(panels: Iterable[str], wide: int, down: int = 0) -> str:

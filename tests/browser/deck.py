@@ -77,7 +77,7 @@ MEASURE = """(open) => {
     const size = parseFloat(getComputedStyle(one).fontSize), ours = one.closest(".player");
     if (one.textContent && !ours && size < 18) say(one, `text of ${size} px, under`, 18);
   }
-  for (const one of [...slide.querySelectorAll("img")].filter(seen)) {
+  for (const one of [...slide.querySelectorAll("img:not(.chart img)")].filter(seen)) {
     const shown = one.getBoundingClientRect().width;
     if (shown < one.naturalWidth * 0.8) say(one, "picture shrunk to % of its size", (100 * shown) / one.naturalWidth);
   }

@@ -211,12 +211,10 @@ def test_pictures_follow_the_switch_and_not_the_system(reader, site):
     reader.goto(address(site, PLOTTED))
     reader.evaluate(GUESS_ALL)
     graph = reader.locator(".cell_output img[src^='data:image/svg']").first
-    plot = reader.locator(".cell_output img[src^='data:image/png']").first
     for chosen, colours in (("dark", DARK), ("light", LIGHT)):
         reader.evaluate(SWITCH, chosen)
         reader.emulate_media(color_scheme=OPPOSITE[chosen])
         assert f"rgb{corner(graph)}" == rgb(colours["ground"])
-        assert max(corner(plot)) < 60 if chosen == "dark" else min(corner(plot)) > 200
 
 
 def corner(picture):

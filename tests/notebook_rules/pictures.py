@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 from notebook_rules.lesson import PICTURES, decoded_pictures
 
-MOONS = '<svg id="moons"'  # what a picture of `helpers.moons` begins with: its alt text says it all
+SAID = '<svg id="moons"', '<svg id="chart"'  # how drawings begin whose alt text says it all
 MARKDOWN_IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)")
 
 
@@ -32,7 +32,7 @@ def _unnamed(html):
 
 def _graph(html):
     """Tell whether a drawing in HTML is one of a graph."""
-    return any(not svg.startswith(MOONS) for svg in decoded_pictures(html))
+    return any(not svg.startswith(SAID) for svg in decoded_pictures(html))
 
 
 def pictures_in_text_have_words(lesson):

@@ -152,7 +152,7 @@ function start() {
 
 // Before anything is measured: a line of another font may be a line more.
 await Promise.all([...document.fonts].map((one) => one.load().catch(() => null)));
-await Promise.all([...document.images].map((one) => one.decode().catch(() => null)));
+await Promise.all([...document.images].map(dressed));
 const sheets = new URLSearchParams(location.search).get("handout");
 if (sheets === "check") fitAll();
 else if (sheets) handOut(sheets === "answers");

@@ -72,6 +72,10 @@ function fitBand(slide, note) {
 // words stay large; options beside the code move into such a row.
 const FORMS = [["beside", false], ["row", false], ["beside", "lead"], ["row", "lead"], ["beside", "under"], ["beside", "votes"], ["row", "rest"], ["beside", true], ["row", true]];
 const SWAPPED = [["whole", true]]; // the result takes the place of its code
+const CHARTED = [false, true].flatMap((covers) => ["aside", "below", "narrow", "low"].map((form) => [form, covers])); // beside or below the code
+const LEAST_HIGH = { below: 165, low: 100 }; // px of a chart below the code
+// Lines of an output hang, or it covers the code, before lines of code do: [code hangs, output hangs, covers].
+const TURNS = [[false, false, false], [false, true, false], [false, false, true], [false, true, true], [true, true, false], [true, true, true]];
 const PLAIN = [["whole", false], ["split", false], ["whole", "lead"], ["whole", true]];
 
 function fitStage(slide, note) {
@@ -95,26 +99,27 @@ function fitStage(slide, note) {
   if (parts.stage.dataset.kind === "player" && parts.out) fitPlayers(parts.out, parts.out.clientHeight);
 }
 
-function formsOf(slide, { source, votes }) {
+function formsOf(slide, { source, votes, stage }) {
   if (!source) return [["list", false]];
+  if (stage.querySelector(".chart")) return [...CHARTED, ...PLAIN];
   if ("swaps" in slide.dataset) return SWAPPED;
   return votes ? FORMS : PLAIN;
 }
 
-// The form that is the first to fit at the largest sizes; lines of code hang before they are covered, or become smaller.
+// The form that is the first to fit at the largest sizes; lines of code hang before they become smaller.
 function bestForm(slide, parts) {
   const isDrawn = parts.stage.dataset.kind !== "text";
   const forms = formsOf(slide, parts).filter(([, covers]) => (isDrawn ? covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture") : covers !== "rest" && (covers !== "lead" || parts.lead)));
   for (const [size, words] of TOGETHER) {
-    for (const [wraps, hides] of [[false, false], [true, false], [false, true], [true, true]]) {
+    for (const [wraps, hangs, hides] of TURNS) {
       for (const [form, covers] of forms.filter(([, covers]) => hides === (covers === true))) {
-        const tried = { form, covers, wraps, isTidy: !hides, size, words };
+        const tried = { form, covers, wraps, hangs, isTidy: !hides, size, words };
         arrange(slide, parts, tried);
         if (stageFits(parts, tried)) return tried;
       }
     }
   }
-  return { form: forms.at(-1)[0], covers: true, wraps: true, words: 20, size: 0 };
+  return { form: forms.at(-1)[0], covers: true, wraps: true, hangs: true, words: 20, size: 0 };
 }
 
 // Once the code ran, options stand in a row under the picture, if its words stay large.
@@ -146,20 +151,21 @@ function culprit({ body, votes, lead }) {
   return votes && votes.offsetHeight > body.clientHeight / 2 ? "votes" : "code";
 }
 
-function arrange(slide, { stage, source, texts, votes, lead }, { form, covers, wraps, isTidy, size, words }) {
+function arrange(slide, { stage, source, texts, votes, lead }, { form, covers, wraps, hangs, isTidy, size, words }) {
   slide.dataset.form = form;
   if (covers) slide.dataset.covers = covers === true ? stage.dataset.kind : covers;
   else delete slide.dataset.covers;
   stage.classList.toggle("wrapped", wraps);
   stage.classList.toggle("tidy", Boolean(isTidy)); // no name is broken
-  stage.classList.toggle("wrapped-out", wraps);
+  stage.classList.toggle("wrapped-out", hangs);
   resize([source, ...texts].filter(Boolean), size || 20, 36 / 26);
   resize([votes, lead].filter(Boolean), words, LINE);
   slide.style.setProperty("--votes", `${votes?.offsetHeight || 0}px`);
   slide.style.setProperty("--top", `${covers === "under" ? votes.offsetTop + votes.offsetHeight + 16 : stage.offsetTop}px`);
 }
 
-function stageFits({ body, stage, source, out, texts, votes, lead }, { covers }) {
+function stageFits({ body, stage, source, out, texts, votes, lead }, { form, covers }) {
+  if (form in LEAST_HIGH && stage.querySelector(".chart").offsetHeight < LEAST_HIGH[form]) return false;
   const has = [source?.parentElement, votes, lead, ...every("li", votes || lead || stage)].filter(Boolean);
   if (has.some(isWide) || isHigh(stage)) return false;
   if ([lead, votes].some((one) => one && one.offsetTop + one.offsetHeight > body.clientHeight + 1)) return false;

@@ -98,7 +98,7 @@ async function showResult({ cell, out, slide }, { html, kind, state }) {
   const holder = out.closest(".stage, .cell");
   if (holder) holder.dataset.kind = kind;
   if (slide.dataset.walks) walk(slide, +slide.dataset.step); // what was pressed in a lab stays pressed
-  await Promise.all(every("img", out).map((one) => one.decode().catch(() => null)));
+  await Promise.all(every("img", out).map(dressed));
   if (state !== "running") refit(slide);
   else grows(out);
   if (out.matches(".scrolls")) out.scrollTop = out.scrollHeight;
