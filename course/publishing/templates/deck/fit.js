@@ -183,7 +183,7 @@ function fitPlayers(out, high) {
 
 // A lab with a long list says what happened under its picture, any other under its list. Its program has four lines, or
 // as few as let the words of the picture be read.
-const READ = 1.34, LONG = 7;
+const READ = 1.28, LONG = 7;
 function shareOut({ film, room, root, pane, title, words, actions, acts }) {
   const isLong = actions.length > LONG, { clientWidth, clientHeight } = root;
   room.classList.toggle("is-long", isLong);
