@@ -520,3 +520,12 @@ def test_a_slide_presses_what_the_answers_tell_to_press(lesson):
     told = answers(lesson)[int(slide["question"])].keys
     for row in slide["presses"].split(" r "):
         assert row.startswith(told), f"{row} is not among {told}"
+
+
+@every_lab
+def test_a_lab_asks_what_its_lesson_asks_and_the_answers_are_seen_there(lesson):
+    goals, told = LABS[lesson].film().goals, answers(lesson)
+    assert len(goals) == len(told)
+    fewest = [max(end.fewest for end in goal.ends) for goal in goals]
+    longest = [max(len(keys.split()) for keys in answer.keys) for answer in told.values()]
+    assert all(few <= most for few, most in zip(fewest, longest, strict=True))

@@ -63,7 +63,7 @@ def of_lab(
     last = titled(renderer, said, "Say") + titled(renderer, said, "Ask next")
     if not kind:
         return [before, *answers[:-1], "".join(answers) + last]
-    if kind != "player":
+    if kind != "player" and not presses:
         return [before, before, "".join(answers) + last]
     right = answers[asked] if asked < len(answers) else "<p>They work.</p>"
     told = "<p>They try it in the lab; C shows all its questions. Then each → presses one button, and A"

@@ -110,7 +110,8 @@ class Lab(Slide):
 
     @property
     def plays(self) -> bool:
-        return self.result.kind == "player"
+        """Tell whether it is seen with its question; what a live deck runs may play, too."""
+        return bool(self.result.html) and (self.result.kind == "player" or bool(self.presses))
 
     @property
     def answered(self) -> int:

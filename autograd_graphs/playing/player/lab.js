@@ -147,7 +147,7 @@ class Lab extends Base {
   }
 
   press(key) {
-    if (key === "q" && this.goals.length) return this.turnTo((this.asked + 1) % this.goals.length);
+    if (key === "q" && this.goals.length) return this.turnTo((this.question + 1) % this.goals.length);
     const at = this.film.actions.findIndex((action) => action.key === key);
     const button = this.actions[at] ?? this.buttons.get({ u: "undo", r: "reset", ArrowLeft: "earlier", ArrowRight: "later" }[key]);
     if (!button) return false;
