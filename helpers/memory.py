@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # matplotlib takes half a second: only who plots waits for it
 
 MADE, PASSED, KEPT = "results of the forward", "gradients on their way", ".grad that stays"
 COLOURS = {KEPT: "#f6b26b", MADE: "#b5d6ec", PASSED: "#5b9bc8"}  # of the areas, from the ground up
+STACK = PASSED, MADE, KEPT  # the same, from the top down
 BACKWARD = "backward()"  # the name of a step
 MOST_NAMES, LONGEST, POINTS = 48, 10, 11  # names below a plot, their letters and their size
 NO_COLUMN = "AccumulateGrad", "T"  # what these make counts in the column before them
@@ -150,7 +151,7 @@ def _plot_steps(forwards: dict[str, Callable[[], torch.Tensor]], alike: bool) ->
     names = [[name for name, _ in steps] for _, steps in runs]
     sizes = [(max(_whole(bytes_of)), len(steps)) for bytes_of, steps in runs]
     said_once = len(set(map(tuple, names))) == 1
-    figure, rows = _figure(len(runs), size=(8, 0.8 + 1.4 * len(runs)))
+    figure, rows = _figure(len(runs), size=(8.8, 0.8 + 1.4 * len(runs)))
     said = []
     for number, (axes, title, run) in enumerate(zip(rows, forwards, runs, strict=True)):
         _draw(axes, *run, *(map(max, zip(*sizes, strict=True)) if alike else sizes[number]))
@@ -161,6 +162,9 @@ def _plot_steps(forwards: dict[str, Callable[[], torch.Tensor]], alike: bool) ->
         said.append(f"{axes.get_title('left')}, {parts}.{across}")
     if said_once:
         said.append(f"Across: {', '.join(names[0])}.")
+    areas = dict(zip(COLOURS, rows[0].collections, strict=False))
+    words = {"frameon": False, "fontsize": POINTS - 1, "handlelength": 1}
+    figure.legend([areas[kind] for kind in STACK], STACK, loc="outside right upper", **words)
     return plot(figure, alt=" ".join(said))
 
 
@@ -203,8 +207,6 @@ def _draw(
     for kind, line in bytes_of.items():
         high = list(map(sum, zip(low, [*line, line[-1]], strict=True)))
         axes.fill_between(places, low, high, step="post", color=COLOURS[kind], linewidth=0)
-        if max(line) > top / 6:  # else there is no room for its name
-            _label(axes, kind, places, low, line)
         low = high
     peak = low.index(most)
     until = min(places[peak + 1], int(places[peak]) + 1)  # the end of its column
@@ -228,19 +230,6 @@ def _places(steps: list[tuple[str, int]], count: int) -> list[float]:
     for column, ((_, at), end) in enumerate(zip(steps, ends, strict=True)):
         places += [column + part / (end - at) for part in range(end - at)]
     return [*places, len(steps)]
-
-
-def _label(axes: Axes, kind: str, places: list[float], low: list[int], line: list[int]) -> None:
-    """Write into an area what it is; of gradients on their way, beside it."""
-    least = (0.6 if kind == MADE else 0.9) * max(line)
-    large = [at for at, size in enumerate(line) if size > least]
-    at = large[len(large) // 2] if kind == MADE else large[-1]
-    if kind == PASSED:
-        point, arrow = (places[at], low[at] + line[at] / 2), {"arrowstyle": "-"}
-        axes.annotate(kind, point, (0.7, 0.8), "data", "axes fraction", arrow, fontsize=POINTS)
-    else:
-        x = min(max(places[at], 0.12 * places[-1]), 0.88 * places[-1])
-        axes.text(x, low[at] + line[at] * 0.35, kind, ha="center", fontsize=POINTS)
 
 
 def in_blocks(layers: Sequence[torch.nn.Module], x: torch.Tensor, blocks: int) -> torch.Tensor:

@@ -187,6 +187,12 @@ def test_commands_and_links_in_the_texts_lead_somewhere(path):
             assert leads_somewhere(path, link), f"{path.name} links to {link}"
 
 
+def test_readme_sets_up_the_course_with_two_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shell = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S))
+    assert re.sub(r" +#.*", "", shell).split("\n") == ["make lab", "make test", ""]
+
+
 def leads_somewhere(path, link):
     """Return whether a relative link in a text leads to a file, and to a heading of it."""
     name, _, anchor = link.partition("#")

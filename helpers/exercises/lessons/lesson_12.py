@@ -219,7 +219,7 @@ CIRCLES = Exercise(
     **KEPT.first("abcdef"),
     hints=(
         "The result refers to its node by `grad_fn`. From which of these attributes can you get back to it?",
-        "`save_for_backward` knows how to keep a result without a circle. A number, a shape, a copy"
+        "`save_for_backward` knows how to keep a result without a cycle. A number, a shape, a copy"
         " or a comparison doesn't refer back to it.",
     ),
 )
