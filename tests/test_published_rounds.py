@@ -146,7 +146,7 @@ def test_a_slide_says_its_own_words_and_shows_what_is_asked(monkeypatch):
     made = nbformat.read(ROOT / "notebooks" / "07_retain_graph.ipynb", as_version=4)
     for cell in made.cells:
         if cell.metadata.course.get("id") == "07.lab":
-            presses = {"presses": ["1 2", "4", "3"]}
+            presses = {"presses": "1 r 4", "question": "2"}
             cell.metadata.course.slide = {"asked": list("IJK"), "answers": list("XYZ")} | presses
         if cell.metadata.course.get("id") == "07.q1":
             cell.metadata.course.slide = {"options": list("xyz"), "takeaway": ["no text"]}
@@ -162,7 +162,8 @@ def test_a_slide_says_its_own_words_and_shows_what_is_asked(monkeypatch):
     assert all(line in seen for line in [*lines_of(asked["f1"]), *lines_of(asked["o1"])])
     assert [words[1:] for words in lab.cards] == [*zip("IJK", "XYZ", strict=True)]
     assert len(lab.walks) == lab.steps
-    assert lab.walks == ["", "", "1", "1 2", "1 2", "", "4", "4", "", "3", "3", "3"]
+    assert lab.cards[lab.asked][1:] == ("J", "Y")
+    assert lab.walks == ["", "1", "1 r", "1 r 4", "1 r 4", "1 r 4"]
 
 
 @pytest.mark.parametrize("kind", ["", "-", "fragment", "slide"])
@@ -176,7 +177,11 @@ def test_in_a_deck_what_ran_and_the_reason_wait_for_a_key(kind):
     empty = {"asked": {}, "policy": "", "styles": [], "scripts": []}
     html = template().render(slides=slides(given), title="T", **empty)
     assert html.count('<div class="out"') > 3
-    assert not re.search(r'<div class="out"(?! data-at="1")', html)
+    for section in html.split("<section ")[1:]:
+        first = (
+            "01" if section.startswith('class="lab"') else "1"
+        )  # a lab is seen with its question
+        assert not re.search(f'<div class="out"(?! data-at="[{first}]")', section)
     assert html.count('<div class="takeaway" data-at=') == html.count('<div class="takeaway"')
 
 

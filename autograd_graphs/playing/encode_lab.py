@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from autograd_graphs.drawing.display_list import Mark
 from autograd_graphs.playing.encode_backward import LONGEST, Encoder, Pool, flat, shown
-from autograd_graphs.playing.film import Button, Change, LabFilm, Transition
+from autograd_graphs.playing.film import Button, Change, Goal, LabFilm, Transition
 from autograd_graphs.text import visible
 
 VERSION = 3
@@ -29,6 +29,8 @@ class LabEncoder(Encoder):
         data = {}
         if any(film.aside):
             data["aside"] = list(film.aside)
+        if film.goals:
+            data["goals"] = list(map(question, film.goals))
         scenes = [list(map(self.mark_number, scene.marks)) for scene in film.scenes]
         states = list(self.states(film))
         legend = []
@@ -91,7 +93,15 @@ def action(nr: int, button: Button) -> list:
     adds = list(map(plain, button.adds or ())) or 0
     key = DIGITS[nr : nr + 1]
     words, does, group = map(shown, (button.words, button.does, button.group))
-    return [words, does, key, adds, group, int(button.anew)]
+    return [words, does, key, adds, group, int(button.anew), shown(button.name)]
+
+
+def question(goal: Goal) -> list:
+    ends = []
+    for end in goal.ends:
+        stops = [stop if isinstance(stop, int) else list(stop) for stop in end.stops]
+        ends.append([end.fewest, sorted(end.pressed), stops])
+    return [shown(goal.words), ends]
 
 
 def total_data(total: tuple[float, ...] | None) -> list | int:

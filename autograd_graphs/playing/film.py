@@ -22,7 +22,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """Hold one action: the line that it runs, what that does, and how it looks.
+    """Hold one action: the line that it runs, what that does, what it is called, and how it looks.
 
     `adds` are the numbers that it adds to the first stack, or None. Buttons of a `group` belong
     together. What is done `anew` begins with the set-up.
@@ -33,6 +33,27 @@ class Button:
     adds: tuple[float, ...] | None = None
     group: str = ""
     anew: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Hold where one answer is seen: at a state, by its number, or in what an action of a state makes,
+    (state, action), where it is refused or changes nothing. Where a question tells which actions to
+    press, they are `pressed`, in any order that leads there; else `fewest` are the fewest presses.
+    """
+
+    stops: tuple[int | tuple[int, int], ...]
+    fewest: int = 0
+    pressed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Hold a question in one line, and all that one has to see for its answer."""
+
+    words: str
+    ends: tuple[End, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +122,7 @@ class LabFilm:
     stacks: tuple[Stack, ...] = ()
     legend: tuple[tuple[str, str, str], ...] = ()
     aside: tuple[int, int] = (0, 0)
+    goals: tuple[Goal, ...] = ()
 
     def steps(self) -> Iterator[tuple[int, int, Transition]]:
         """Yield (state, action, transition) of the start; a click leads on, or to ENDS."""

@@ -32,7 +32,7 @@ def without_comments(script: str) -> str:
 
 PARTS = ["marks", "numbers", "base", "steps_picture", "steps_walk", "steps_words", "steps_guess"]
 PARTS += ["steps_camera", "steps_finder", "steps_motion", "steps"]
-PARTS += ["lab_words", "lab_picture", "lab_stacks", "lab_room", "lab"]
+PARTS += ["lab_goals", "lab_words", "lab_picture", "lab_stacks", "lab_room", "lab"]
 PARTS += ["kernel"]  # one module together: each file uses what stands in those before it
 
 
@@ -53,7 +53,8 @@ AnyFilm = LabFilm | BackwardFilm
 class Player(anywidget.AnyWidget):
     """Show a film.
 
-    `frame` is the number of the frame that is seen, `guessing` whether new numbers are hidden.
+    `frame` is the number of the frame that is seen, `guessing` whether new numbers are hidden,
+    `seen` which answers of a lab were.
     """
 
     _esm = NOTEBOOK + SCRIPT
@@ -62,6 +63,7 @@ class Player(anywidget.AnyWidget):
     film = Unicode().tag(sync=True)
     frame = Int().tag(sync=True)
     guessing = Bool().tag(sync=True)
+    seen = Unicode().tag(sync=True)
 
     def __init__(self, film: AnyFilm, **traits: object) -> None:
         self.text, self._title, self._count = film.text, film.alt, count(film)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from textwrap import shorten
@@ -9,6 +10,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograd_graphs.playing.player import FILM
 from course.publishing import durations, notes
 from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
 from course.publishing.slide_graphs import slide_graph
@@ -308,7 +310,7 @@ def lab_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     reasons, runs = with_role(group, "because"), with_role(group, "run")
     why = reason(reasons[0].source) if reasons else Reason()
     own = group[0].metadata.course.get("slide", {})
-    asked = list(map(renderer.line, own.get("asked", text.asked)))
+    asked = list(map(renderer.line, own.get("asked") or goals(runs) or text.asked))
     answers = [*map(renderer.line, own.get("answers", why.answers)), *[""] * len(asked)]
     result, shown = Result(""), {}
     if runs:
@@ -316,24 +318,41 @@ def lab_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
         code = renderer.code(runs[0].source)
         shown = {"code": code, "run": runs[0].id, "result": result}
     title = renderer.line(text.title)
-    presses = tuple(own.get("presses", [""] * len(asked)))
-    spoken = with_role(group, "notes")
+    labels, presses = list(text.asks), own.get("presses", "")
+    number = labels.index(own["question"]) if own.get("question") in labels else 0
+    takeaway = renderer.line(why.takeaway)
+    spoken = notes.of_lab(
+        renderer,
+        with_role(group, "notes"),
+        why,
+        result.kind if result.html else "",
+        number,
+        presses,
+        bool(takeaway),
+    )
     first = Lab(
         title=title,
         cell=group[0].id,
-        notes=tuple(notes.of_lab(renderer, spoken, why, bool(result.html), presses)),
+        notes=tuple(spoken),
         seconds=durations.of_lab(group),
         lead=renderer.line(own.get("lead", text.set_up)),
         cards=tuple(zip(text.asks, asked, answers, strict=False)),
+        asked=number,
         presses=presses,
-        moves=tuple(own.get("moves", [])),
-        takeaway=renderer.line(why.takeaway),
+        takeaway=takeaway,
         **shown,
     )
     made: list[Slide] = [first]
     for cell in runs[1:]:  # within the minutes of the lab
         made.append(replace(run_slide(cell, renderer, title, "", first.notes[-1]), seconds=0))
     return made + left_over(group, [group[0], *reasons[:1], *runs], renderer, title)
+
+
+def goals(runs: Cells) -> list[str]:
+    """Return the questions that a lab itself asks."""
+    outputs = [output for run in runs[:1] for output in run.get("outputs", [])]
+    films = [output.metadata[FILM] for output in outputs if FILM in output.get("metadata", {})]
+    return [goal[0] for film in films for goal in json.loads(film).get("goals", [])]
 
 
 def recap_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:

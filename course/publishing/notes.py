@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from html import escape
 
 from nbformat import NotebookNode
@@ -44,12 +43,17 @@ def of_round(
 
 
 def of_lab(
-    renderer: CellRenderer, cells: Cells, why: Reason, is_seen: bool, presses: Sequence[str]
+    renderer: CellRenderer,
+    cells: Cells,
+    why: Reason,
+    kind: str,
+    asked: int,
+    presses: str,
+    has_takeaway: bool,
 ) -> list[str]:
-    """Return the notes of a lab: before it runs, at each question, each press and each answer, at
-    the end.
+    """Return the notes of a lab: at its question, at each press, at the answer and at the end.
 
-    Where the lab itself is not seen on the slide, there is a step for each answer only.
+    Of what plays nothing there is what it shows; where nothing is shown, a step for each answer only.
     """
     said = parts(cells) | {"Say": why.mechanism}
     before = begun(renderer, said)
@@ -57,13 +61,15 @@ def of_lab(
     pairs = zip(why.numbers, why.answers, strict=True)
     answers = [f"<p class='right'>{label}. {renderer.line(answer)}</p>" for label, answer in pairs]
     last = titled(renderer, said, "Say") + titled(renderer, said, "Ask next")
-    if not is_seen:
+    if not kind:
         return [before, *answers[:-1], "".join(answers) + last]
-    steps = [before]
-    for answer, keys in zip(answers or ["<p>They work.</p>"], presses or [""], strict=False):
-        asked = f"<p>They try it in the lab. Then each → presses one button:</p>{answer}"
-        steps += [asked] * (1 + len(keys.split())) + [answer]
-    return [*steps, "".join(answers) + last]
+    if kind != "player" and not presses:
+        return [before, before, "".join(answers) + last]
+    right = answers[asked] if asked < len(answers) else "<p>They work.</p>"
+    told = "<p>They try it in the lab; C shows all its questions. Then each → presses one button, and A"
+    told += f" leads to the answer:</p>{right}"
+    pressed = [told] * len(presses.split())
+    return [before + told, *pressed, *[right] * has_takeaway, "".join(answers) + last]
 
 
 def begun(renderer: CellRenderer, said: dict[str, str]) -> str:

@@ -93,11 +93,11 @@ class Round(Slide):
 
 @dataclass(frozen=True)
 class Lab(Slide):
-    """A lab or a player with numbered questions, whose answers come one by one.
+    """A lab or a player with numbered questions. One of them is answered, press by press; where nothing
+    plays, all of them are, one by one.
 
-    `run` is the id of the cell of its code. `cards` are (its number in the text, question, answer).
-    `presses` are for each card the keys that are pressed in the lab, one a step: "1 2". `moves` are
-    short names of its actions, for a picture that leaves their code no room.
+    `run` is the id of the cell of its code. `cards` are (its number in the text, question, answer), `asked` says
+    which is answered, and `presses` are the keys that are pressed for it, one a step: "1 2".
     """
 
     lead: str = ""
@@ -105,29 +105,27 @@ class Lab(Slide):
     run: str = ""
     result: Result = NO_RESULT
     cards: tuple[tuple[str, str, str], ...] = ()
-    presses: tuple[str, ...] = ()
-    moves: tuple[str, ...] = ()
+    asked: int = 0
+    presses: str = ""
     takeaway: str = ""
     kind = "lab"
 
     @property
-    def stations(self) -> list[tuple[int, int, str]]:
-        """Return of each card at which step it is asked, at which it is answered, and its keys."""
-        stations, step = [], 1
-        for keys in self.presses:
-            answered = step + len(keys.split()) + 1
-            stations.append((step, answered, keys))
-            step = answered + 1
-        return stations
+    def plays(self) -> bool:
+        """Tell whether it is seen with its question; what a live deck runs may play, too."""
+        return bool(self.result.html) and (self.result.kind == "player" or bool(self.presses))
+
+    @property
+    def answered(self) -> int:
+        """Return the step at which the question is answered; the takeaway has one of its own."""
+        return self.steps - 1 - bool(self.takeaway)
 
     @property
     def walks(self) -> list[str]:
-        """Return the keys that are pressed so far at each step, "" at the start of each card."""
-        pressed = [""]
-        for _, _, keys in self.stations:
-            row = keys.split()
-            pressed += [" ".join(row[:count]) for count in range(len(row) + 1)] + [keys]
-        return [*pressed, pressed[-1]]
+        """Return the keys that are pressed so far at each step; at the answer all of them are."""
+        row = self.presses.split()
+        pressed = [" ".join(row[:count]) for count in range(len(row) + 1)]
+        return pressed + [self.presses] * (self.steps - len(pressed))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograd_graphs.text import short_numbers
+from helpers.labs.engine.goals import Question
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.world import Action, World
 
@@ -17,13 +18,20 @@ class Sums(World):
 
     setup = ("x = torch.tensor([0.5, 1.0, 1.5], requires_grad=True)",)
     actions = (
-        Action("backward", "x.sum().backward()", "sends back the gradient of the sum"),
         Action(
-            "other", "(x * x).sum().backward()", "sends back the gradient of the sum of squares"
+            "backward", "x.sum().backward()", "sends back the gradient of the sum", called="ones"
+        ),
+        Action(
+            "other",
+            "(x * x).sum().backward()",
+            "sends back the gradient of the sum of squares",
+            called="others",
         ),
         Action("zero", "x.grad.zero_()", "writes zeros into the tensor that's there"),
         Action("none", "x.grad = None", "lets go of the tensor"),
-        Action("keep", "g = x.grad", "gives the tensor in x.grad a second name"),
+        Action(
+            "keep", "g = x.grad", "gives the tensor in x.grad a second name", called="second name"
+        ),
     )
     names = ("x", "x.grad", "g")
     unversioned = ("x.grad", "g")
@@ -77,4 +85,15 @@ accumulation = Lab(
         "alias zeroed": "backward keep zero",
         "alias kept": "backward keep none backward",
     },
+    [
+        Question("`g = x.grad`, then `backward()`: what is in `g`?", ["keep backward"]),
+        Question(
+            "1, 1, 1 in `x.grad` and in `g`, in two tensors: how few presses?",
+            [
+                lambda state, _: (
+                    list(map(str, state.boxes[1:])) == ["x.grad: [1, 1, 1]", "g: [1, 1, 1]"]
+                )
+            ],
+        ),
+    ],
 )

@@ -6,6 +6,7 @@ import torch
 
 from autograd_graphs.data import Graph, counted
 from autograd_graphs.looking.snapshot import snapshot
+from helpers.labs.engine.goals import Question
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
@@ -14,7 +15,8 @@ PROGRAM = "programs"
 
 
 def program(name: str, leaves: str, lines: str, does: str) -> Action:
-    return Action(name, f"{leaves}\n{lines}", does, group=PROGRAM, anew=True)
+    called = does.removeprefix("a ").removeprefix("sum of two ").removesuffix(" of three")
+    return Action(name, f"{leaves}\n{lines}", does, PROGRAM, anew=True, called=called)
 
 
 def leaf(values: object) -> torch.Tensor:
@@ -122,6 +124,8 @@ def titled(title: str, texts: list[str]) -> list[Row]:
     return [Row(title, first), *[Row("", text) for text in rest]]
 
 
+ALL = ["divide", "scaled_sum", "sum_of_two", "matrix", "chain"]
+
 explorer = Lab(
     "explorer",
     Programs,
@@ -137,4 +141,12 @@ explorer = Lab(
         "one leaf used twice": "matrix",
         "saves its output": "chain look_on",
     },
+    [
+        Question(
+            "Which `MulBackward0` keeps a single tensor? Which one keeps what another operation made?",
+            ["scaled_sum look_on", "sum_of_two look_on look_on"],
+        ),
+        Question("In which programs does no operation keep a leaf?", ALL),
+        Question("How many operations keep nothing?", ALL),
+    ],
 )

@@ -6,6 +6,7 @@ import torch
 
 from autograd_graphs.data import Graph
 from autograd_graphs.text import short_numbers
+from helpers.labs.engine.goals import Question
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
@@ -130,4 +131,17 @@ hooks = Lab(
         "a new h": "tenfold backward forward backward",
         "halved sums": "halve backward forward backward",
     },
+    [
+        Question(
+            "*tenfold* and *one_more*, in both orders: what is `w.grad`?",
+            ["tenfold one_more backward", "one_more tenfold backward"],
+        ),
+        Question(
+            "*tenfold*, *backward*, *forward*, *backward*: what is `w.grad`?",
+            ["tenfold backward forward backward"],
+        ),
+        Question(
+            "`w.grad` is 27: how few presses?", [lambda state, _: state.value("w.grad") == "27"]
+        ),
+    ],
 )

@@ -6,8 +6,9 @@ import torch
 
 from autograd_graphs.looking.tensors import read
 from autograd_graphs.text import short_numbers
+from helpers.labs.engine.goals import Question
 from helpers.labs.engine.lab import Lab
-from helpers.labs.engine.state_map import Row
+from helpers.labs.engine.state_map import Row, State
 from helpers.labs.engine.world import Action, World, maker
 
 
@@ -77,6 +78,12 @@ class Weight(World):
         return f"The leaf below it has no name{got}."
 
 
+def is_done(state: State) -> bool:
+    """Say whether the first question of the lab is answered, by whatever kind of tensor."""
+    w, grad = state.value("w"), state.value("w.grad")
+    return w.startswith("[2, 3] ") and grad.startswith("[4, 6] ")
+
+
 leaves = Lab(
     "leaves",
     Weight,
@@ -93,4 +100,17 @@ leaves = Lab(
         "nothing to differentiate": "backward",
         "nothing to retain": "retain",
     },
+    [
+        Question(
+            "`w` is `[2, 3]` and `w.grad` is `[4, 6]`, once in a leaf and once in a non-leaf: how few presses can you do each in?",
+            [
+                lambda state, _: is_done(state) and state.value("w", "is_leaf") == "True",
+                lambda state, _: is_done(state) and state.value("w", "is_leaf") == "False",
+            ],
+        ),
+        Question(
+            "*cast* comes last, and `w` is a leaf with its flag up. What's the least you can press before it?",
+            ["cast flag cast"],
+        ),
+    ],
 )

@@ -9,6 +9,7 @@ import torch
 from autograd_graphs.data import counted
 from autograd_graphs.looking.saved_tensors import saved, values_held
 from autograd_graphs.looking.snapshot import Walk
+from helpers.labs.engine.goals import Question
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
@@ -33,9 +34,14 @@ class Life(World):
             "empties x.grad and builds a new graph",
         ),
         Action("backward", "loss.backward()", "goes backward"),
-        Action("retained", "loss.backward(retain_graph=True)", "goes backward with a flag"),
-        Action("del_h", "del h", "takes the name h away"),
-        Action("del_loss", "del loss", "takes the name loss away"),
+        Action(
+            "retained",
+            "loss.backward(retain_graph=True)",
+            "goes backward with a flag",
+            called="backward, kept",
+        ),
+        Action("del_h", "del h", "takes the name h away", called="del h"),
+        Action("del_loss", "del loss", "takes the name loss away", called="del loss"),
     )
     names = ("x", "x.grad", "h", "loss")
     root_names = ("loss", "h", "x")
@@ -116,4 +122,22 @@ lifecycle = Lab(
         "only h": "forward del_loss",
         "gone": "forward del_h del_loss",
     },
+    [
+        Question(
+            "After *forward*: what do `loss.backward()`, `del loss` and `del h` each free?",
+            ["forward backward", "forward del_loss", "forward del_h"],
+        ),
+        Question(
+            "One *forward*, and `x.grad` is `[8, 64, 216]`: how few presses?",
+            [lambda state, _: state.value("x.grad") == "[8, 64, 216]"],
+        ),
+        Question(
+            "A gradient in `x.grad`, and no node alive: how few presses?",
+            [
+                lambda state, _: (
+                    state.value("x.grad").startswith("[") and state.fact("nodes alive") == "0"
+                )
+            ],
+        ),
+    ],
 )

@@ -9,6 +9,7 @@ from autograd_graphs.drawing.display_list import Drawing, Mark, Pen
 from autograd_graphs.drawing.layout import Point
 from autograd_graphs.looking.saved_tensors import saved
 from autograd_graphs.text import short_numbers
+from helpers.labs.engine.goals import Question
 from helpers.labs.engine.lab import Lab, as_text
 from helpers.labs.engine.scene import Drawn
 from helpers.labs.engine.state_map import Row, State
@@ -137,6 +138,8 @@ def draw_place(pen: Pen, at: tuple[int, int], name: str, holds: str) -> None:
     pen.write("label", x, y + 15, (holds, ""))
 
 
+LAP = "forward zero_grad backward step"
+
 loop = Lab(
     "loop",
     Loop,
@@ -149,5 +152,16 @@ loop = Lab(
         "two steps": "forward zero_grad backward step step",
         "backward twice": "forward backward backward",
     },
+    [
+        Question("Where is `w` after one lap, and after two?", [LAP, f"{LAP} {LAP}"]),
+        Question(
+            "What is the smallest number of presses that gets `w` above 4?",
+            [lambda state, _: float(state.value("w")) > 4],
+        ),
+        Question(
+            "After one lap: which press fails, and which one moves `w`?",
+            [f"{LAP} backward", f"{LAP} step"],
+        ),
+    ],
     ring,
 )

@@ -8,8 +8,9 @@ from dataclasses import replace
 import torch
 
 from autograd_graphs.data import Graph
+from helpers.labs.engine.goals import Question
 from helpers.labs.engine.lab import Lab
-from helpers.labs.engine.state_map import Row
+from helpers.labs.engine.state_map import Row, State
 from helpers.labs.engine.world import Action, World
 
 FIRST = "a = x + y"
@@ -23,13 +24,26 @@ class Flags(World):
 
     setup = ("x, y = torch.tensor([1., 2.]), torch.tensor([3., 4.])", "z = torch.tensor([5., 6.])")
     actions = (
-        Action("flag_x", "x.requires_grad = not x.requires_grad", ANEW),
-        Action("flag_y", "y.requires_grad = not y.requires_grad", ANEW),
-        Action("flag_z", "z.requires_grad = not z.requires_grad", ANEW),
-        Action("grad_mode", "torch.set_grad_enabled(not torch.is_grad_enabled())", ANEW),
-        Action("float", "b = a + z", "the second line adds", group=PROGRAM),
-        Action("comparison", "b = a > z", "the second line compares", group=PROGRAM),
-        Action("integer", "b = (a + z).long()", "the second line makes integers", group=PROGRAM),
+        Action("flag_x", "x.requires_grad = not x.requires_grad", ANEW, called="flag x"),
+        Action("flag_y", "y.requires_grad = not y.requires_grad", ANEW, called="flag y"),
+        Action("flag_z", "z.requires_grad = not z.requires_grad", ANEW, called="flag z"),
+        Action(
+            "grad_mode",
+            "torch.set_grad_enabled(not torch.is_grad_enabled())",
+            ANEW,
+            called="grad mode",
+        ),
+        Action("float", "b = a + z", "the second line adds", group=PROGRAM, called="add"),
+        Action(
+            "comparison", "b = a > z", "the second line compares", group=PROGRAM, called="compare"
+        ),
+        Action(
+            "integer",
+            "b = (a + z).long()",
+            "the second line makes integers",
+            group=PROGRAM,
+            called="make integers",
+        ),
     )
     names = ("x", "y", "z", "a", "b")
     root_names = ("b", "a", "x", "y", "z")
@@ -93,6 +107,10 @@ class Flags(World):
         return f"b is {made}, which cannot require grad.{rest}"
 
 
+def recorded(state: State, name: str) -> bool:
+    return state.value(name, "requires_grad") == "True"
+
+
 requires_grad = Lab(
     "requires_grad",
     Flags,
@@ -105,4 +123,21 @@ requires_grad = Lab(
         "comparison": "flag_z comparison",
         "integer": "flag_x integer",
     },
+    [
+        Question(
+            "`b` requires grad without `a`, or `a` without `b`: which takes fewer presses?",
+            [
+                lambda state, _: recorded(state, "b") and not recorded(state, "a"),
+                lambda state, _: recorded(state, "a") and not recorded(state, "b"),
+            ],
+        ),
+        Question(
+            "Grad mode on: how many flags can you raise with nothing recorded?",
+            ["flag_z comparison"],
+        ),
+        Question(
+            "Grad mode off, three flags up, grad mode on: which tensors require grad, before the last press and after it?",
+            ["grad_mode flag_x flag_y flag_z", "grad_mode flag_x flag_y flag_z grad_mode"],
+        ),
+    ],
 )

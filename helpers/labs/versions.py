@@ -7,8 +7,9 @@ import torch
 from autograd_graphs.data import SavedTensor
 from autograd_graphs.looking.saved_tensors import saved
 from autograd_graphs.text import short_numbers
+from helpers.labs.engine.goals import Question
 from helpers.labs.engine.lab import Lab
-from helpers.labs.engine.state_map import Row
+from helpers.labs.engine.state_map import Row, State
 from helpers.labs.engine.world import Action, World
 
 EDIT = "tries to add 1, in place"
@@ -24,7 +25,9 @@ class Edits(World):
     actions = (
         Action("forward", "x.grad = None; y = x ** 2", "runs the forward pass again"),
         Action("no_grad", "with torch.no_grad(): x += 1", EDIT),
-        Action("undo", "with torch.no_grad(): x -= 1", "tries to take 1 away, in place"),
+        Action(
+            "undo", "with torch.no_grad(): x -= 1", "tries to take 1 away, in place", called="minus"
+        ),
         Action("detach", "x.detach().add_(1)", EDIT),
         Action("data", "x.data.add_(1)", EDIT),
         Action("numpy", "x.detach().numpy()[:] += 1", EDIT),
@@ -93,6 +96,11 @@ class Edits(World):
         return said
 
 
+def has_grad(state: State, is_wrong: bool) -> bool:
+    """Say whether a state answers the last question of the lab."""
+    return state.box("x.grad").rows == (Row("", "[4, 6, 8]", is_wrong),)
+
+
 versions = Lab(
     "versions",
     Edits,
@@ -110,4 +118,24 @@ versions = Lab(
         "after backward": "backward no_grad",
         "forward again": "no_grad forward backward",
     },
+    [
+        Question(
+            "Each edit alone, then `backward()`: refused at once, refused later, wrong gradient: how many of each?",
+            [
+                "direct",
+                *[
+                    f"{edit} backward"
+                    for edit in ("no_grad", "undo", "detach", "data", "numpy", "clone")
+                ],
+            ],
+        ),
+        Question(
+            "`x` has its old numbers again, and the first `backward()` is refused: how few presses?",
+            [lambda state, error: "modified" in error and state.value("x") == "[1, 2, 3]"],
+        ),
+        Question(
+            "`x.grad` is `[4, 6, 8]`, once wrong, once right: how few presses?",
+            [lambda state, _: has_grad(state, True), lambda state, _: has_grad(state, False)],
+        ),
+    ],
 )

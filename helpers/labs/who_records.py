@@ -5,13 +5,14 @@ from __future__ import annotations
 import torch
 
 from autograd_graphs.text import short_numbers
+from helpers.labs.engine.goals import Question
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World, maker
 
 
-def way(name: str, code: str, does: str) -> Action:
-    return Action(name, code, does, group="ways to y", anew=True)
+def way(name: str, code: str, does: str, called: str = "") -> Action:
+    return Action(name, code, does, group="ways to y", anew=True, called=called)
 
 
 class Ways(World):
@@ -23,15 +24,20 @@ class Ways(World):
     )
     actions = (
         way("ordinary", "y = x * 2", "y by an operation"),
-        way("no_grad", "with torch.no_grad(): y = x * 2", "the same, within a block"),
+        way("no_grad", "with torch.no_grad(): y = x * 2", "the same, within a block", "no grad"),
         way(
             "inference", "with torch.inference_mode(): y = x * 2", "the same, within another block"
         ),
         way("detach", "y = x.detach()", "y from x itself"),
         way("data", "y = x.data", "y from x itself, the old way"),
-        way("evaluate", "y = model.eval()(x)", "y by dropout and relu in eval mode"),
-        Action("inside", "with torch.no_grad(): z = x * y", "uses y within a block"),
-        Action("outside", "z = x * y", "uses y"),
+        way("evaluate", "y = model.eval()(x)", "y by dropout and relu in eval mode", "eval"),
+        Action(
+            "inside",
+            "with torch.no_grad(): z = x * y",
+            "uses y within a block",
+            called="z inside",
+        ),
+        Action("outside", "z = x * y", "uses y", called="z"),
     )
     names = ("x", "y", "z")
     root_names = ("y",)
@@ -96,4 +102,14 @@ who_records = Lab(
         "outside": "no_grad outside",
         "inference, used outside": "inference outside",
     },
+    [
+        Question(
+            "Which of the six record `y`? In which does `y` share the memory of `x`?",
+            ["ordinary", "no_grad", "inference", "detach", "data", "evaluate"],
+        ),
+        Question(
+            "After *inference*: is `z = x * y` refused in a `no_grad` block, outside of it, or both?",
+            ["inference inside", "inference outside"],
+        ),
+    ],
 )

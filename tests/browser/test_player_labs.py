@@ -409,3 +409,20 @@ def test_where_a_picture_scrolls_the_node_of_the_talk_is_brought_in(play):
     for _ in range(8):
         assert shown.evaluate(inside), shown.text_content(".player-say")
         press(shown, "ArrowRight")
+
+
+def test_a_question_is_ticked_once_all_of_its_answer_was_seen(play):
+    shown = play(as_json(labs.versions.film()), (833, 600))
+    press(shown, "q", "q", "5", "9")
+    assert texts(shown, ".is-asked")[0].startswith("x.grad is [4, 6, 8]")
+    assert texts(shown, ".player-tally") == ["✓ 2, the fewest"]
+    assert texts(shown, ".player-chips .is-done") == [], "a right one is missing"
+    press(shown, "r", "2", "1", "1", "9")
+    assert texts(shown, ".player-tally") == ["✓ 4, fewer will do"]
+    assert texts(shown, ".player-chips .is-done") == ["3"]
+
+
+def test_what_numpy_does_is_not_seen_by_pressing_data(play):
+    shown = play(as_json(labs.versions.film()), (833, 600))
+    press(shown, "5", "9")
+    assert texts(shown, ".player-tally") == ["✓ 2 presses · 1 of 7"], "both lead to the same state"

@@ -5,9 +5,10 @@ class Lab extends Base {
     const { film, root } = this;
     root.classList.add("player-lab");
     film.states = film.states.map(named("title", "say", "scene", "patch", "focus", "text", "ways", "came", "chosen", "totals"));
-    film.actions = film.actions.map(named("code", "does", "key", "adds", "group", "isAnew"));
+    film.actions = film.actions.map(named("code", "does", "key", "adds", "group", "isAnew", "called"));
     Object.assign(this, { least: 620, size: film.size, guessing: false, scenes: new Map() });
     this.halves();
+    this.ask();
     const [wide, high] = film.size;
     this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     this.svg.style.cssText = `--wide:${wide};--high:${high}`;
@@ -29,13 +30,16 @@ class Lab extends Base {
   // A button for each action: what is run, and under it what that does, or why it cannot be.
   controls() {
     const { actions, states } = this.film;
-    this.acts = element("div", "acts", this.panel);
-    this.actions = actions.map(({ code, does, key, group }, at) => {
+    this.acts = element("div", names("acts", actions.length > MANY && "is-many"), this.panel);
+    this.actions = actions.map(({ code, does, key, group, called = "" }, at) => {
       const made = this.button(this.acts, `action ${at}`, "", "", () => this.act(at));
       const isApart = at && group !== actions[at - 1].group;
       Object.assign(made, { className: names("player-action", isApart && "is-apart"), ariaKeyShortcuts: key || null });
       if (states.some(({ chosen }) => chosen.includes(at))) made.ariaPressed = false;
-      for (const [tag, name, textContent, ariaHidden] of [["kbd", "", key, true], ["code", "", code], ["small", "does", does], ["small", "why", LAB.end]]) element(tag, name, made, { textContent, ariaHidden });
+      if (actions.length > MANY) made.title = does;
+      for (const [tag, name, textContent, ariaHidden] of [["kbd", "", key, true], ["b", "name", called], ["code", "", code], ["small", "does", does], ["small", "why", LAB.end]]) element(tag, name, made, { textContent, ariaHidden });
+      const line = made.querySelector("code"); // breaks before its brackets
+      line.replaceChildren(...code.split(/(?=\()/).flatMap((part, nr) => (nr ? [element("wbr"), part] : part)));
       return made;
     });
     const bar = this.controlBar = element("div", "bar", this.panel);
@@ -50,7 +54,7 @@ class Lab extends Base {
     const { actions, legend, roles } = this.film;
     const keys = actions.filter(({ key }) => key).map(({ key }) => key);
     const nodes = this.buttons.has("later") ? [["← →", "node"]] : [];
-    this.keysLine(this.panel, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes], `lab, then press ${keys[0]} to ${keys.at(-1)}`);
+    this.keysLine(this.panel, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes, ...(this.goals.length > 1 ? [["q", "next question"]] : [])], `lab, then press ${keys[0]} to ${keys.at(-1)}`);
     this.legend = element("div", "legend", element("div", "foot", this.panel));
     for (const [role, state, words] of legend) this.sample(this.entry(words), roles[role] ?? role, roles[state] ?? state);
   }
@@ -59,8 +63,9 @@ class Lab extends Base {
     this.acts.after(this.controlBar);
   }
 
-  begin({ frame }) {
+  begin({ frame, seen }) {
     let at = 0;
+    this.seen = new Set(seen?.split(" ").filter(Boolean));
     this.start = this.film.start.map((action) => [at, action, (at = this.target(at, action))]);
     this.showFrame(frame ?? at);
   }
@@ -109,7 +114,7 @@ class Lab extends Base {
   walk(trail, drops = false) {
     this.trail = trail;
     this.show(drops);
-    this.save({ frame: this.frame, guessing: false });
+    this.save({ frame: this.frame, guessing: false, seen: [...this.seen].sort().join(" ") });
   }
 
   show(drops = false) {
@@ -127,6 +132,7 @@ class Lab extends Base {
     this.paintPicture();
     this.paintStacks();
     this.paintRow();
+    this.paintGoals();
     this.title.textContent = this.line(title);
     const outcome = this.say(this.words, this.line(say), last ? this.error(last) : "", last && !this.isStart ? this.note(last) : "");
     this.actions.forEach((button, at) => {
@@ -141,6 +147,7 @@ class Lab extends Base {
   }
 
   press(key) {
+    if (key === "q" && this.goals.length) return this.turnTo((this.question + 1) % this.goals.length);
     const at = this.film.actions.findIndex((action) => action.key === key);
     const button = this.actions[at] ?? this.buttons.get({ u: "undo", r: "reset", ArrowLeft: "earlier", ArrowRight: "later" }[key]);
     if (!button) return false;
@@ -157,6 +164,7 @@ class Lab extends Base {
 }
 
 const [ENDS, IDLE] = [-1, -2];
+const MANY = 6; // actions: more than that get a line each
 const LAB = {
   end: "this map ends here: undo or reset", idle: "∅ it ran, but nothing you can see has changed", moved: "it failed, but something has changed all the same: see the marks",
   undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
@@ -165,4 +173,4 @@ const LAB = {
 const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
 const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93], ["is-dense is-denser is-bare", 0.93], ["is-dense is-denser is-bare", 0.88]];
 
-withJobs(Lab, LabWords, LabPicture, LabStacks, LabRoom);
+withJobs(Lab, LabGoals, LabWords, LabPicture, LabStacks, LabRoom);

@@ -1,11 +1,14 @@
 // What a lab says: the lines that were run, the sentence or the error, and a row of arithmetic.
 class LabWords {
-  // What makes the lab, and the last lines that were run. The pane is always as high.
+  // What makes the lab, and the last lines that were run. The pane is always as high; where a page asks for so many lines
+  // (--player-lines), it makes room for those that were run.
   paintCode() {
-    const { film, rows } = this, all = this.trail.filter(([, action]) => film.actions[action]?.code);
+    const { film } = this, given = this.asked("lines"), all = this.trail.filter(([, action]) => film.actions[action]?.code);
     const ran = all.slice(Math.max(0, all.findLastIndex(([, action]) => film.actions[action].isAnew)));
     const lines = ran.flatMap((one, at) => film.actions[one[1]].code.split("\n").map((line, nr) => [(!nr && this.error(one) ? "✗ " : "") + line, this.error(one), at === ran.length - 1]));
-    this.code.replaceChildren(...film.code.map((textContent) => element("div", "off player-setup", null, { textContent })));
+    const from = given ? Math.min(film.code.length, Math.max(0, film.code.length + lines.length - given)) : 0;
+    const rows = given ? given - film.code.length + from : this.rows;
+    this.code.replaceChildren(...film.code.slice(from).map((textContent) => element("div", "off player-setup", null, { textContent })));
     for (let at = 0; at < rows; at += 1) {
       const [words = " ", error, isNewest] = lines.slice(-rows)[at] ?? [];
       const made = element("div", error ? "error" : isNewest ? "" : "off", this.code, { title: words });

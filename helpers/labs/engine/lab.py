@@ -21,6 +21,7 @@ from autograd_graphs.playing.film import (
 from autograd_graphs.playing.lab_still import opening_of
 from autograd_graphs.playing.player import Player
 from helpers.labs.engine.explore import explore
+from helpers.labs.engine.goals import Question, goal
 from helpers.labs.engine.scene import Drawn, scenes
 from helpers.labs.engine.state_map import State, StateMap
 from helpers.labs.engine.world import Action, World
@@ -31,7 +32,7 @@ Totals = tuple[float, ...] | None
 @dataclass(frozen=True, slots=True)
 class Lab:
     """Be a lab: call it to show it. `names` are paths to the states that a lesson speaks of; `drawn`
-    draws them all.
+    draws them all. `questions` are those of its lesson, in a line each.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Lab:
     depth: int
     alt: str
     names: Mapping[str, str] = field(hash=False)
+    questions: Sequence[Question] = field(default=(), hash=False)
     drawn: Callable[[Sequence[State], str], Drawn] = scenes
 
     def __call__(self, start: str = "start") -> Player:
@@ -113,7 +115,9 @@ def _filmed(lab: Lab) -> LabFilm:
     for state, shot in zip(explored, shots, strict=True):
         states.append(lab_state(state, shot, actions, numbers, stacks))
     buttons = tuple([button(action, explored, stacks[:1]) for action in actions])
-    beside = {"stacks": stacks, "legend": legend, "aside": aside}
+    pressed = numbered(actions)
+    goals = tuple([goal(question, lab.map(), pressed) for question in lab.questions])
+    beside = {"stacks": stacks, "legend": legend, "aside": aside, "goals": goals}
     return LabFilm(lab.world.setup, buttons, drawn, tuple(states), lab.text(), lab.alt, **beside)
 
 
@@ -174,7 +178,8 @@ def button(action: Action, states: Sequence[State], stacks: Sequence[Stack]) -> 
     same = None
     if len(adds) == 1 and any(*adds):
         same = adds.pop()
-    return Button(action.code, action.does, same, action.group, action.anew)
+    name = action.called or action.name
+    return Button(action.code, action.does, same, action.group, action.anew, name)
 
 
 def added(before: Totals, after: Totals) -> tuple[float, ...]:

@@ -16,8 +16,6 @@ from helpers.labs.engine.state_map import State
 
 EDGE, GAP = 10, 24  # px: around everything, between boxes and graph
 PANE = 470, 440  # px: the room that a player has for a picture in a narrow notebook
-UPRIGHT = 390  # px: what is higher has words too small to read on a slide
-LYING = 950, 330  # px: the room of a picture that lies on its side there
 GHOST = "not in the graph"
 BLOCKS = (("block", "", "one gradient"), ("block", "now", "added just now"))
 SIGNS = {"operation": ("operation", ""), "leaf": ("leaf", ""), "none": ("none", "")}
@@ -27,8 +25,7 @@ SIGNS = {"operation": ("operation", ""), "leaf": ("leaf", ""), "none": ("none", 
 class Sheet:
     """Hold what all drawings of a lab have in common, px: size, and where the graph begins.
 
-    `aside` is how far a graph that is under the boxes moves on a slide, where it has to be beside
-    them: to the right, and up.
+    `aside` is how far a graph that is under the boxes moves to be beside them: to the right, and up.
     """
 
     wide: int
@@ -79,9 +76,7 @@ def arranged(boxes: Boxes, wide: int, high: int) -> Sheet:
     if (across, down) == beside:
         return Sheet(across + 2 * EDGE, down + 2 * EDGE, boxes.width + gap, 0, wide)
     low = boxes.height + gap
-    aside = (0, 0)
-    if down > UPRIGHT and beside[0] <= LYING[0] and beside[1] <= LYING[1]:
-        aside = boxes.width + gap - (across - wide) // 2, low
+    aside = boxes.width + gap - (across - wide) // 2, low
     return Sheet(across + 2 * EDGE, down + 2 * EDGE, 0, low, across, aside=aside)
 
 

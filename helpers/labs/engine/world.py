@@ -18,7 +18,8 @@ from helpers.labs.engine.state_map import Box, Row
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Hold what a lab can run: `code` is what is run, `does` says what that does in general.
+    """Hold what a lab can run: `code` is what is run, `does` says what that does in general; a lesson
+    speaks of it by `called`, or by its name.
 
     Buttons of one `group` belong together. What is done `anew` begins with the set-up of the lab. An action
     without code has no button: the picture is clicked.
@@ -29,6 +30,7 @@ class Action:
     does: str = ""
     group: str = ""
     anew: bool = False
+    called: str = ""
 
 
 @cache

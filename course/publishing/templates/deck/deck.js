@@ -7,7 +7,7 @@ function show(slide, step) {
   slide.dataset.step = step;
   const last = +slide.dataset.steps - 1;
   slide.classList.toggle("told", step > 0 && step === last && slide.matches(":has(.takeaway)"));
-  slide.classList.toggle("working", slide.matches(".lab:has(.asked)") && step > 0 && step < last);
+  slide.classList.toggle("working", slide.matches(".lab:has(.of)") && ("answer" in slide.dataset ? !root.classList.contains("handout") : step > 0 && step < last));
   for (const one of slide.querySelectorAll("[data-at]")) one.classList.toggle("on", step >= +one.dataset.at && step <= +(one.dataset.until ?? last));
   placeOptions(slide);
   const isPressed = Boolean(slide.dataset.walks?.replaceAll(",", ""));
@@ -86,6 +86,12 @@ function changeTheme() {
   tellView();
 }
 
+// The answer of this slide, past all that leads to it.
+function leap() {
+  const slide = Reveal.getCurrentSlide(), { h, v } = Reveal.getIndices();
+  Reveal.slide(h, v, +(slide.dataset.answer ?? slide.dataset.steps - 1) - 1);
+}
+
 const peek = () => look(Reveal.getCurrentSlide());
 
 // See the code again that an output covers, or no longer.
@@ -144,7 +150,7 @@ function start() {
     pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1, scrollActivationWidth: null, display: "flex", keyboardCondition: forSlides,
     overview: false, jumpToSlide: false, help: false, keyboard: { 72: null, 74: null, 75: null, 80: null, 86: null, 191: null },
   });
-  const keys = { o: showContents, l: changeTheme, c: peek, n: showNotes, s: openView };
+  const keys = { o: showContents, l: changeTheme, a: leap, c: peek, n: showNotes, s: openView };
   for (const [key, action] of Object.entries(keys)) Reveal.addKeyBinding(key.toUpperCase().charCodeAt(0), action);
   Reveal.on("ready", comeBack);
   startSpeaker();

@@ -187,11 +187,31 @@ function fitPlayers(out, high) {
   }
 }
 
+// A lab with a long list says what happened under its picture, any other under its list. Its program has four lines, or
+// as few as let the words of the picture be read.
+const READ = 1.28, LONG = 7;
+function shareOut({ film, room, root, pane, title, words, actions, acts }) {
+  const isLong = actions.length > LONG, { clientWidth, clientHeight } = root;
+  room.classList.toggle("is-long", isLong);
+  acts.style.setProperty("--acts", actions.length);
+  acts.style.setProperty("--high", isLong ? "440px" : "290px");
+  const rest = clientHeight - 16 - (isLong ? title.offsetHeight + words.offsetHeight : 0);
+  const larger = (lines) => Math.max(...[false, true].map((lies) => times(film, lies, pane.clientWidth, rest - 32 * lines)));
+  const lines = isUpright() || !clientWidth ? 0 : [4, 3, 2, 0].find((some) => larger(some) >= Math.min(READ, larger(0)));
+  room.style.setProperty("--player-lines", lines);
+  room.classList.toggle("is-bare", !lines);
+}
+
+// How many times larger a picture may be, as it is or with its graph beside the boxes.
+function times({ size: [wide, high], aside }, lies, across, down) {
+  if (!lies || !aside) return Math.min(across / wide, down / high);
+  const [right, up] = aside;
+  return Math.min(across / (right + wide), down / Math.max(up, high - up));
+}
+
 // The picture of a lab is as large as what is seen of it allows. A graph too low under its boxes stands beside them.
 function comeNear({ svg, film, room, pane }) {
-  const isLow = Boolean(film.aside) && !isUpright(), margin = 4;
-  const [right, up] = isLow ? film.aside : [0, Infinity];
-  room.classList.toggle("is-low", isLow);
+  const margin = 4, [right, up] = lies(film, pane) ? film.aside : [0, Infinity];
   for (const mark of svg.children) {
     const box = mark.getBBox();
     if (box.y + box.height > up) mark.setAttribute("transform", `translate(${right} ${-up})`);
@@ -203,19 +223,22 @@ function comeNear({ svg, film, room, pane }) {
   svg.style.cssText = `--wide:${wide};--high:${high}`;
   swipes(pane, isUpright() && isWide(pane));
 }
+// Whether a picture is larger with its graph beside the boxes.
+function lies(film, { clientWidth, clientHeight }) {
+  return times(film, true, clientWidth, clientHeight) > times(film, false, clientWidth, clientHeight);
+}
 addEventListener("player-fits", ({ detail }) => {
+  shareOut(detail);
+  detail.paintCode();
   comeNear(detail);
   numberPresses(detail);
 });
 
-// Beside each action of a lab: which press it was, from its start. Where the list has no room a short name stands for it.
-function numberPresses({ actions, trail, start, room }) {
+// Beside each action of a lab: which press it was, from its start.
+function numberPresses({ actions, trail, start }) {
   const pressed = trail.slice(start.length).map(([, action]) => action);
-  const names = room.closest("section")?.dataset.names?.split("|") || [];
   actions.forEach((button, at) => {
     button.dataset.nr = pressed.flatMap((action, nr) => (action === at ? [nr + 1] : [])).join(" ");
-    if (!names[at] || button.querySelector(".move")) return;
-    button.append(Object.assign(document.createElement("b"), { className: "move", textContent: names[at] }));
   });
 }
 

@@ -9,6 +9,7 @@ const OF_PLAYERS = /^([1-9giu]|Home|End)$/;
 const HELP = {
   "→ ← Space": "On and back; through a player, too", "1 … 9, g, Home": "For the player or lab on the slide", "O": "All slides: choose one",
   "S": "Notes, clock and hands, in a window of their own", "N": "Notes on this screen, without the answer", "C": "The code again, or the questions of a lab",
+  "A": "To the answer of this slide",
   "L": "Light or dark", "B": "Black; any key brings the slides back", "F": "The whole screen", "Esc": "Leaves a box or player; closes what is open", "?": "This list",
 };
 const sign = document.querySelector(".keys");
