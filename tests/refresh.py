@@ -23,7 +23,7 @@ from normal_form import stored_text
 from notebook_rules.lesson import Lesson
 from slide_programs import store_graphs
 
-from course.workspace import is_claim
+from course.workspace import PAGE, UNNUMBERED, is_claim
 from helpers import progress_file
 from helpers.predicting.from_notebook import CannotBeAsked
 from helpers.predicting.player_guesses import SESSION
@@ -36,7 +36,9 @@ def main(arguments=None, folder=NOTEBOOKS):
     os.environ.setdefault("GPU_CELLS", "stored")  # see helpers/gpu.py
     os.environ.setdefault("FOLDING_FAULTS", "raise")  # see autograd_graphs/large/fold.py
     parser = argparse.ArgumentParser(description=__doc__)
-    helped = "numbers such as 03, or one_real_model, clinic, glossary; all of them if none is given"
+    helped = (
+        f"numbers such as 03, or {', '.join((*UNNUMBERED, PAGE))}; all of them if none is given"
+    )
     parser.add_argument("lesson", nargs="*", help=helped)
     paths = chosen(parser.parse_args(arguments).lesson, folder)
     return max([refresh(path) for path in paths], default=0)
@@ -45,7 +47,7 @@ def main(arguments=None, folder=NOTEBOOKS):
 def chosen(numbers, folder=NOTEBOOKS):
     """Return the notebooks with these numbers, or all."""
     lessons = {path.name[:2]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
-    for name in ("one_real_model", "clinic", "glossary"):
+    for name in (*UNNUMBERED, PAGE):
         lessons |= {path.stem: path for path in folder.glob(f"{name}.ipynb")}
     unknown = [number for number in numbers if number.zfill(2) not in lessons]
     if unknown:

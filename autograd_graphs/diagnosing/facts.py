@@ -44,7 +44,7 @@ _CODE, _FITTING = re.compile("`(.*?)`"), re.compile(r"\{([^{}|]*)\|([^{}]*)\}")
 @dataclass(frozen=True)
 class Finding:
     """Hold a diagnosis: what happened, on which lines of the learner's, what to try, and the lesson
-    that teaches it, where that is another one than for the message.
+    that teaches it, where it differs from the lesson of the message.
     """
 
     what: str

@@ -23,17 +23,14 @@ from autograd_graphs.diagnosing.entries import entries, lab_name, plain
 from autograd_graphs.playing import player
 from course.publishing.notebook_file import Unpublishable, read_run
 from course.publishing.prepare import prepared
+from course.workspace import PAGE, UNNUMBERED
 from helpers.clinic import filter_box
 from helpers.predicting import prediction
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = [TEMPLATES / "site" / "site.css", TEMPLATES / "shared" / "wide.css"]
 SCRIPTS = [TEMPLATES / "site" / "site.js", TEMPLATES / "shared" / "wide.js"]
-MORE = (
-    "one_real_model",
-    "clinic",
-    "glossary",
-)  # pages at the end, once there is a notebook of that name
+MORE = (*UNNUMBERED, PAGE)  # pages at the end, once there is a notebook of that name
 LINK = re.compile(rf'href="((?:\d\d_\w+|{"|".join(MORE)})\.ipynb)?(#[^"]*)?"')
 CELL = "cell-id="
 TO_CELL = re.compile(r"\]\((\w+)\.ipynb#cell-id=([\w-]+)\)")

@@ -81,9 +81,7 @@ def _of_an_error(answer: object, runs: list[Run]) -> str:
     """Name the slip where a run never came to torch: an unknown name, other arguments."""
     failed = [run for run in runs if isinstance(run.returned, Failed)]
     if isinstance(answer, Cell):
-        failed = [
-            run for run in failed if run.line and answer.has(run.line)
-        ]  # else it isn't theirs
+        failed = [run for run in failed if run.line and answer.has(run.line)]  # not in a given line
     errors = [run.returned for run in failed]
     kinds = {"NameError"} if isinstance(answer, Cell) else {"NameError", "UnboundLocalError"}
     unknown = [error.text for error in errors if error.kind in kinds]
