@@ -56,6 +56,7 @@ GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 WIDEST = 72  # letters of a symptom on a slide
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
+ROWS = 12  # lines of code on a slide: of what an error says only the last ones stay
 EXERCISE = re.compile(
     r"\*\*(?P<id>\d\d\.\d+)\*\* · (?P<kind>[^.]+)· (?P<minutes>[^.]+)\. (\*\*(?P<name>.+?)[.?]?\*\* )?"
 )
@@ -84,7 +85,7 @@ def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
         if new:
             title = new[-1].title
         made += [replace(slide, part=part) for slide in new]
-    return with_charts(with_moons(made, cells))
+    return with_charts(with_moons(made, cells), cells)
 
 
 def slides_of(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
@@ -280,12 +281,14 @@ def options_of(asked: Question | None, read: dict[str, str], own: dict) -> dict[
 def code_of(asked: Question | None, run: NotebookNode, failed: int, renderer: CellRenderer) -> str:
     """Return the code of a round: its run, or the program or lines that its question shows."""
     if asked and asked.kind == "find_line":
-        symptom = asked.shown["symptom"].removesuffix(FINE).split("\n")
+        program, symptom = lines_of(asked), asked.shown["symptom"].removesuffix(FINE).split("\n")
+        symptom = symptom[-max(1, ROWS - len(program)) :]
         short = [shorten(line, WIDEST).rstrip(",") for line in symptom]
-        return renderer.code("\n".join(lines_of(asked)), asked.shown["raises"], below=short)
+        return renderer.code("\n".join(program), asked.shown["raises"], below=short)
     if asked and asked.kind == "order":
         return renderer.code("\n".join(lines_of(asked)))
-    return renderer.code(run.source, failed)
+    kept = kept_of(run.metadata.course.get("slide", {}))
+    return renderer.code(run.source, failed, kept=kept)
 
 
 def told_first(own: dict, set_up: str, source: str, renderer: CellRenderer) -> str:

@@ -200,14 +200,15 @@ def with_moons(slides: list[Slide], cells: Cells) -> list[Slide]:
     return made
 
 
-def with_charts(slides: list[Slide]) -> list[Slide]:
+def with_charts(slides: list[Slide], cells: Cells) -> list[Slide]:
     """Return slides on which the moons are seen beside the code of the case: the points alone at first,
-    and on the way back what the broken program made of them, until it is mended.
+    and on the way back what the broken program made of them, until it is mended. A `chart` of nothing leaves them out.
     """
     pairs = [nr for nr, slide in enumerate(slides) if slide.part == AGAIN and pair_in(slide)]
+    bare = {cell.id for cell in cells if cell.metadata.course.get("slide", {}).get("chart") == []}
     made = list(slides)
     for nr, slide in enumerate(slides):
-        if not isinstance(slide, Round) or not slide.run:
+        if not isinstance(slide, Round) or not slide.run or slide.run in bare:
             continue
         is_first = not any(
             one.part == "case" and one.chart for one in made[:nr] if one.kind == "round"
