@@ -1,12 +1,13 @@
-// Chooses where the parts of a slide stand, at the sizes of the design. Only where nothing fits at these sizes are smaller
-// ones tried. Nothing is cut in silence: what does not fit at its smallest size is noted in data-trouble, which the build reads.
+// Chooses where the parts of a slide stand, at the sizes of the design. Only where nothing fits at these sizes are words
+// smaller; code never is, and its lines are broken by hand. What does not fit is noted in data-trouble, which the build reads.
 
 const WORDS = [30, 20];
-const CODE = [26, 20];
-const TOGETHER = [[26, 30], [20, 30], [20, 20]]; // code and words on one slide
+const CODE = [26, 20]; // of what is printed; code keeps the first
+const TOGETHER = [[26, 30], [26, 20]]; // code and words on one slide
+const CRAMPED = [[26, 30], [20, 30], [20, 20]]; // on phones, and with what is typed in a live deck
 const FLOW = [30, 28, 26, 24, 22, 20]; // of other people's notebooks, which nobody wrote for slides
 const LINE = 4 / 3; // of words; of code 36/26
-const LEAST = 18; // px of words in pictures and players
+const LEAST = 20; // px of words in pictures and players
 const MOST = 2; // times: so large is a picture drawn at most
 const ON_PHONES = 22.5; // px of words in pictures on a canvas of 720, for a screen of 390: what is too wide then scrolls
 
@@ -74,12 +75,14 @@ const FORMS = [["beside", false], ["row", false], ["beside", "lead"], ["row", "l
 const SWAPPED = [["whole", true]]; // the result takes the place of its code
 const CHARTED = [false, true].flatMap((covers) => ["aside", "below", "narrow", "low"].map((form) => [form, covers])); // beside or below the code
 const LEAST_HIGH = { below: 165, low: 100 }; // px of a chart below the code
-// Lines of an output hang, or it covers the code, before lines of code do: [code hangs, output hangs, covers].
-const TURNS = [[false, false, false], [false, true, false], [false, false, true], [false, true, true], [true, true, false], [true, true, true]];
+// Lines of an output hang, or it covers the code; those of code only where it is cramped: [code hangs, output hangs, covers].
+const TURNS = [[false, false, false], [false, true, false], [false, false, true], [false, true, true]];
+const HUNG = [...TURNS, [true, true, false], [true, true, true]];
 const PLAIN = [["whole", false], ["split", false], ["whole", "lead"], ["whole", true]];
 
 function fitStage(slide, note) {
   const parts = {
+    slide,
     body: slide.querySelector(".body"),
     stage: slide.querySelector(".stage"),
     source: slide.querySelector(".stage pre.src"),
@@ -90,7 +93,7 @@ function fitStage(slide, note) {
   };
   const best = bestForm(slide, parts);
   arrange(slide, parts, best);
-  note(best.size ? "code" : culprit(parts), best.size, 20);
+  note(best.size ? "code" : culprit(parts), best.isCramped && !isUpright() ? 0 : best.size, 20);
   const isNumber = parts.texts.length === 1 && /^[-\d.,e()[\] ]{1,36}$/.test(parts.texts[0].textContent.trim()); // the point of its slide
   if (best.covers === true && parts.stage.dataset.kind === "text") largest(isNumber ? [60, ...CODE] : CODE, parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
   delete slide.dataset.moves;
@@ -106,20 +109,25 @@ function formsOf(slide, { source, votes, stage }) {
   return votes ? FORMS : PLAIN;
 }
 
-// The form that is the first to fit at the largest sizes; lines of code hang before they become smaller.
+// The form that is the first to fit at the largest sizes.
 function bestForm(slide, parts) {
   const isDrawn = parts.stage.dataset.kind !== "text";
   const forms = formsOf(slide, parts).filter(([, covers]) => (isDrawn ? covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture") : covers !== "rest" && (covers !== "lead" || parts.lead)));
-  for (const [size, words] of TOGETHER) {
-    for (const [wraps, hangs, hides] of TURNS) {
+  const cramped = { form: forms.at(-1)[0], covers: true, wraps: true, hangs: true, words: 20, size: 0 };
+  return firstForm(parts, forms, TOGETHER, TURNS) || { ...(firstForm(parts, forms, CRAMPED, HUNG) || cramped), isCramped: true };
+}
+
+function firstForm(parts, forms, sizes, turns) {
+  for (const [size, words] of sizes) {
+    for (const [wraps, hangs, hides] of turns) {
       for (const [form, covers] of forms.filter(([, covers]) => hides === (covers === true))) {
         const tried = { form, covers, wraps, hangs, isTidy: !hides, size, words };
-        arrange(slide, parts, tried);
+        arrange(parts.slide, parts, tried);
         if (stageFits(parts, tried)) return tried;
       }
     }
   }
-  return { form: forms.at(-1)[0], covers: true, wraps: true, hangs: true, words: 20, size: 0 };
+  return null;
 }
 
 // Once the code ran, options stand in a row under the picture, if its words stay large.
