@@ -31,11 +31,11 @@ from autograd_graphs.drawing.layout import (
     Placed,
     Point,
     lay_out,
-    lying,
     work,
 )
 from autograd_graphs.drawing.palette import SMALL, TITLE
 from autograd_graphs.drawing.room import Room, on_wires, points_of
+from autograd_graphs.drawing.rows import in_rows
 from autograd_graphs.drawing.spine import NARROW, STRAIGHT, TRUNK, WIDEST, Rule, spine
 from autograd_graphs.drawing.tints import Tint, Tints, tinted
 from autograd_graphs.text import sentence, visible, width
@@ -165,20 +165,21 @@ def in_words(why: str, text: str, shown: Sequence[str] = ()) -> Drawing:
     return Drawing(*size, tuple(pen.marks), f"{why}\n\n{text}", why)
 
 
-def for_slide(graph: Graph, is_lying: bool, is_short: bool = False) -> Drawing:
+def for_slide(
+    graph: Graph, rows: int = 1, is_short: bool = False, most_uses: int = MOST_USES
+) -> Drawing:
     """Return the cards and wires of a graph alone, for a slide, which has title and words of its
-    own; lying, the result is at the right, and backward goes to the left.
+    own. It lies on its side, in so many rows: the result is at the right, and backward goes to the
+    left.
 
-    Short cards have one line, and stand closer.
+    Short cards have one line, and stand closer; a leaf with more than `most_uses` is drawn once per
+    use.
     """
-    part, cards = fit(graph)
-    if is_short:
-        cards = make_cards(part, is_dense=True)
+    part, _ = fit(graph)
+    cards = make_cards(part, is_short or is_dense(part), most_uses=most_uses)
     cards = replace(cards, cards=tuple(map(with_small_rest, cards.cards)))
     words = [Word(wire.word) for wire in cards.wires]
-    laid = laid_out(part, cards, words, is_short)
-    if is_lying:
-        laid = laid_on_side(cards, words, is_short)
+    laid = laid_on_side(cards, words, is_short, rows)
     room = frames.Rect.around([laid.room, *rects(laid.cards.cards, laid.placed)])
     pen = Pen(round(SLIM - room.left), round(SLIM - room.top))
     draw_graph(pen, laid.cards, laid.placed, words)
@@ -186,7 +187,7 @@ def for_slide(graph: Graph, is_lying: bool, is_short: bool = False) -> Drawing:
     return Drawing(wide + 2 * SLIM, high + 2 * SLIM, tuple(pen.marks), tree(graph), alt_text(graph))
 
 
-def laid_on_side(cards: Cards, words: Sequence[Word], has_short_cards: bool) -> Laid:
+def laid_on_side(cards: Cards, words: Sequence[Word], has_short_cards: bool, rows: int = 1) -> Laid:
     """Return cards with their places, the result at the right.
 
     A tag sticks out above the wires that come in, and needs no room beside them.
@@ -196,7 +197,8 @@ def laid_on_side(cards: Cards, words: Sequence[Word], has_short_cards: bool) -> 
         if word.text or word.size:
             rooms[nr] = word.room[0] + BETWEEN, word.room[1]
     boxes = [card.size for card in cards.cards]
-    placed = lying(boxes, cards.edges, rooms, TIGHT if has_short_cards else LOOSE)
+    apart = TIGHT if has_short_cards or rows > 1 else LOOSE
+    placed = in_rows(boxes, cards.edges, rooms, apart, rows)
     return Laid(cards, placed, (), frames.extent(placed, ()), is_lying=True)
 
 
@@ -313,7 +315,12 @@ def is_drawable(cards: Cards, has_capsules: bool) -> bool:
     return count <= MOST_CARDS and work(count, cards.edges, has_words) <= MOST_WORK
 
 
-def make_cards(graph: Graph, is_dense: bool = False, tints: NodeTints | None = None) -> Cards:
+def make_cards(
+    graph: Graph,
+    is_dense: bool = False,
+    tints: NodeTints | None = None,
+    most_uses: int = MOST_USES,
+) -> Cards:
     """Make the cards and wires of a graph; stubs and repeated leaves come last."""
     uses = Counter(edge.target for edge in graph.edges)
     places = devices(graph)
@@ -330,7 +337,7 @@ def make_cards(graph: Graph, is_dense: bool = False, tints: NodeTints | None = N
         if target is None:
             cards.append(stub(edge, times))
             target = len(cards) - 1
-        elif target in used and cards[target].kind == "leaf" and uses[target] > MOST_USES:
+        elif target in used and cards[target].kind == "leaf" and uses[target] > most_uses:
             cards.append(cards[target])
             target = len(cards) - 1
         used.add(target)
