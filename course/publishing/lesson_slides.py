@@ -202,7 +202,8 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     runs = with_role(group, "run")
     before, after, last = notes.of_round(renderer, with_role(group, "notes"), asked, why)
     own = group[0].metadata.course.get("slide", {})  # words, where the notebook's are long
-    title, rule = renderer.line(text.title), own.get("takeaway", why.takeaway)
+    title = renderer.line(own.get("title", text.title))
+    rule = own.get("takeaway", why.takeaway)
     takeaway = renderer.line(rule or answer(asked, text.options))
     steps = [before]
     if runs:
