@@ -360,15 +360,17 @@ def goals(runs: Cells) -> list[str]:
 
 
 def recap_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
-    """Return the recap: its questions stand, each key answers one; the rest of it is the speaker's."""
+    """Return the recap: its sentences or answers come with a key each; the rest is the speaker's."""
     heading, rest = split_heading(group[0])
+    own = group[0].metadata.course.get("slide", {})
     title = renderer.line(heading or "Recap")
     rest = TABLE.sub("", rest)
     made = tables(group[:1], renderer, title, group[0].id, renderer.text(rest))
-    if not made and GOAL.search(rest):
+    told = GOAL.findall(own.get("lead", rest))
+    if not made and told:
         onward = BELOW.sub("", GOAL.sub("", rest))  # such as where one goes on from here
         after = renderer.text(onward)
-        made = [one_by_one(GOAL.findall(rest), group, renderer, title, after)]
+        made = [one_by_one(told, group, renderer, title, after)]
     if not made:
         return [flow(group, renderer, title)]
     return made + left_over(group, group[:1], renderer, title)
