@@ -53,6 +53,7 @@ from helpers.predicting.round_text import FENCE, TABLE, Reason, question, reason
 
 NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)
+PARAGRAPH = re.compile(r"^(?!\*\*)(.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 WIDEST = 72  # letters of a symptom on a slide
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
@@ -240,8 +241,10 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
 
 def answer(asked: Question | None, options: dict[str, str]) -> str:
     """Return the answer itself, with which a slide ends that has no rule to end with."""
-    if not asked or asked.settled:
+    if not asked:
         return ""
+    if asked.settled:
+        return f"Keep your letter: lesson {asked.settled} runs it."
     if asked.kind == "explain":
         return asked.told["good"].partition(". ")[0].rstrip(".") + "."
     if asked.kind == "find_line":
@@ -285,7 +288,7 @@ def code_of(asked: Question | None, run: NotebookNode, failed: int, renderer: Ce
         return renderer.code("\n".join(lines_of(asked)), asked.shown["raises"], below=short)
     if asked and asked.kind == "order":
         return renderer.code("\n".join(lines_of(asked)))
-    return renderer.code(run.source, failed)
+    return renderer.code(run.source, failed, kept=kept_of(run.metadata.course.get("slide", {})))
 
 
 def told_first(own: dict, set_up: str, source: str, renderer: CellRenderer) -> str:
@@ -361,12 +364,10 @@ def recap_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     title = renderer.line(heading or "Recap")
     rest = TABLE.sub("", rest)
     made = tables(group[:1], renderer, title, group[0].id, renderer.text(rest))
-    if not made and GOAL.search(rest):
-        onward = BELOW.sub("", GOAL.sub("", rest))  # such as where one goes on from here
-        after = renderer.text(onward)
-        made = [one_by_one(GOAL.findall(rest), group, renderer, title, after)]
     if not made:
-        return [flow(group, renderer, title)]
+        said = GOAL if GOAL.search(rest) else PARAGRAPH
+        after = renderer.text(BELOW.sub("", said.sub("", rest)))  # where one goes on from here
+        made = [one_by_one(said.findall(rest), group, renderer, title, after)]
     return made + left_over(group, group[:1], renderer, title)
 
 

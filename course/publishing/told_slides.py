@@ -138,7 +138,8 @@ def shown_slides(
     runs: Cells, renderer: CellRenderer, title: str, own: dict, spoken: str
 ) -> list[Slide]:
     """Return a slide for each cell that shows something: its code, then what came. `own` are the words
-    of what stands before them: a lead and a drawing for the first, a takeaway for the last.
+    of what stands before them: a lead and a drawing for the first, a takeaway for the last. Others may
+    have a drawing of their own.
     """
     made: list[Slide] = []
     for cell in runs:
@@ -147,7 +148,7 @@ def shown_slides(
         takeaway = cell.metadata.course.get("slide", {}).get("takeaway", "")
         if cell is runs[-1]:
             takeaway = takeaway or own.get("takeaway", "")
-        drawn = "" if made else drawing(own, cell)
+        drawn = drawing(cell.metadata.course.get("slide", {}) if made else own, cell)
         if takeaway or drawn:
             steps.append(spoken or SHOW)
         takeaway = renderer.line(takeaway)
@@ -206,8 +207,9 @@ def with_charts(slides: list[Slide]) -> list[Slide]:
     """
     pairs = [nr for nr, slide in enumerate(slides) if slide.part == AGAIN and pair_in(slide)]
     made = list(slides)
+    has_moons = any(map(moons_in, slides))
     for nr, slide in enumerate(slides):
-        if not isinstance(slide, Round) or not slide.run:
+        if not isinstance(slide, Round) or not slide.run or not has_moons:
             continue
         is_first = not any(
             one.part == "case" and one.chart for one in made[:nr] if one.kind == "round"
@@ -237,9 +239,7 @@ def moons_in(slide: Slide) -> str:
 
 def ending_on(before: Round, slide: Round) -> Round:
     """Return a slide whose last step is the picture of another."""
-    notes_of_steps = (*before.notes, slide.notes[-1])
-    if before.takeaway:  # it comes with the picture
-        notes_of_steps = before.notes
+    notes_of_steps = (*before.notes[:2], slide.notes[-1])  # a takeaway comes with the picture
     takeaway = before.takeaway or slide.takeaway
     return replace(before, notes=notes_of_steps, takeaway=takeaway, drawing=slide.result.html)
 
