@@ -23,7 +23,7 @@ def gaps(cells: Cells, slides: Sequence[Slide]) -> Iterator[str]:
         if not isinstance(slide, Round):
             continue
         where = f"slide {number} (cell {slide.cell})"
-        if slide.ask and slide.result.html and not slide.takeaway:
+        if slide.ask and (slide.result.html or slide.is_question) and not slide.takeaway:
             yield f"{where} asks, and its band never answers: give it a takeaway."
         away = ELSEWHERE.search(TAG.sub("", f"{slide.lead} {slide.ask}"))
         if away:

@@ -53,6 +53,7 @@ from helpers.predicting.round_text import FENCE, TABLE, Reason, question, reason
 
 NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)
+PARAGRAPH = re.compile(r"^(?!\*\*)(.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 WIDEST = 72  # letters of a symptom on a slide
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
@@ -242,8 +243,10 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
 
 def answer(asked: Question | None, options: dict[str, str]) -> str:
     """Return the answer itself, with which a slide ends that has no rule to end with."""
-    if not asked or asked.settled:
+    if not asked:
         return ""
+    if asked.settled:
+        return f"Keep your letter: lesson {asked.settled} runs it."
     if asked.kind == "explain":
         return asked.told["good"].partition(". ")[0].rstrip(".") + "."
     if asked.kind == "find_line":
@@ -288,8 +291,7 @@ def code_of(asked: Question | None, run: NotebookNode, failed: int, renderer: Ce
         return renderer.code("\n".join(program), asked.shown["raises"], below=short)
     if asked and asked.kind == "order":
         return renderer.code("\n".join(lines_of(asked)))
-    kept = kept_of(run.metadata.course.get("slide", {}))
-    return renderer.code(run.source, failed, kept=kept)
+    return renderer.code(run.source, failed, kept=kept_of(run.metadata.course.get("slide", {})))
 
 
 def told_first(own: dict, set_up: str, source: str, renderer: CellRenderer) -> str:
@@ -366,13 +368,11 @@ def recap_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     title = renderer.line(heading or "Recap")
     rest = TABLE.sub("", rest)
     made = tables(group[:1], renderer, title, group[0].id, renderer.text(rest))
-    told = GOAL.findall(own.get("lead", rest))
-    if not made and told:
-        onward = BELOW.sub("", GOAL.sub("", rest))  # such as where one goes on from here
-        after = renderer.text(onward)
-        made = [one_by_one(told, group, renderer, title, after)]
     if not made:
-        return [flow(group, renderer, title)]
+        told = own.get("lead", rest)
+        said = GOAL if GOAL.search(told) else PARAGRAPH
+        after = renderer.text(BELOW.sub("", said.sub("", rest)))  # such as where one goes on from here
+        made = [one_by_one(said.findall(told), group, renderer, title, after)]
     return made + left_over(group, group[:1], renderer, title)
 
 

@@ -94,12 +94,19 @@ function fitStage(slide, note) {
   const best = bestForm(slide, parts);
   arrange(slide, parts, best);
   note(best.size ? "code" : culprit(parts), best.isCramped && !isUpright() ? 0 : best.size, 20);
-  const isNumber = parts.texts.length === 1 && /^[-\d.,e()[\] ]{1,36}$/.test(parts.texts[0].textContent.trim()); // the point of its slide
-  if (best.covers === true && parts.stage.dataset.kind === "text") largest(isNumber ? [60, ...CODE] : CODE, parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
+  if (parts.stage.dataset.kind === "text" && parts.texts.length) fitText(parts, best);
   delete slide.dataset.moves;
   if (best.covers === true && parts.stage.dataset.kind === "picture" && parts.votes) moveOptions(slide, parts, best);
   if (parts.votes && best.form === "row") for (const one of every(".drawn:has(svg.graph)", slide)) leaveOptions(one);
   if (parts.stage.dataset.kind === "player" && parts.out) fitPlayers(parts.out, parts.out.clientHeight);
+}
+
+// What was printed in a few words is the point of its slide; what covers its code may be as large as it likes.
+function fitText(parts, best) {
+  const { out, texts } = parts, sizes = best.covers === true ? CODE : [best.size || 20];
+  const isShort = texts.length === 1 && texts[0].matches(".o") && /^[^\n]{1,36}$/.test(texts[0].textContent.trim());
+  const fits = () => !isHigh(out) && !isWide(out) && !texts.some(isWide) && (best.covers === true || stageFits(parts, best));
+  largest(isShort ? [60, ...sizes] : sizes, texts, 36 / 26, fits);
 }
 
 function formsOf(slide, { source, votes, stage }) {
