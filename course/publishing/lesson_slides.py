@@ -35,7 +35,6 @@ from course.publishing.told_slides import (
     EXPECTED,
     LEAD,
     drawing,
-    flow,
     kept_of,
     left_over,
     printed_by,
@@ -371,7 +370,9 @@ def recap_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     if not made:
         told = own.get("lead", rest)
         said = GOAL if GOAL.search(told) else PARAGRAPH
-        after = renderer.text(BELOW.sub("", said.sub("", rest)))  # such as where one goes on from here
+        after = renderer.text(
+            BELOW.sub("", said.sub("", rest))
+        )  # such as where one goes on from here
         made = [one_by_one(said.findall(told), group, renderer, title, after)]
     return made + left_over(group, group[:1], renderer, title)
 
