@@ -56,7 +56,7 @@ PARAGRAPH = re.compile(r"^(?!\*\*)(.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 WIDEST = 72  # letters of a symptom on a slide
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
-ROWS = 12  # lines of code on a slide: of what an error says only the last ones stay
+ROWS = 12  # lines of code on a slide: of a longer message the first ones and the last two stay
 EXERCISE = re.compile(
     r"\*\*(?P<id>\d\d\.\d+)\*\* · (?P<kind>[^.]+)· (?P<minutes>[^.]+)\. (\*\*(?P<name>.+?)[.?]?\*\* )?"
 )
@@ -285,7 +285,9 @@ def code_of(asked: Question | None, run: NotebookNode, failed: int, renderer: Ce
     """Return the code of a round: its run, or the program or lines that its question shows."""
     if asked and asked.kind == "find_line":
         program, symptom = lines_of(asked), asked.shown["symptom"].removesuffix(FINE).split("\n")
-        symptom = symptom[-max(1, ROWS - len(program)) :]
+        room = max(2, ROWS - len(program))
+        if len(symptom) > room:
+            symptom = [*symptom[: room - 2], *symptom[-2:]]
         short = [shorten(line, WIDEST).rstrip(",") for line in symptom]
         return renderer.code("\n".join(program), asked.shown["raises"], below=short)
     if asked and asked.kind == "order":
