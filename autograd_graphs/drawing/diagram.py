@@ -12,6 +12,7 @@ from autograd_graphs.drawing import frames
 from autograd_graphs.drawing.cards import (
     ABOVE,
     MOST_USES,
+    ROUND,
     Card,
     draw_card,
     draw_legend,
@@ -166,20 +167,22 @@ def in_words(why: str, text: str, shown: Sequence[str] = ()) -> Drawing:
 
 
 def for_slide(
-    graph: Graph, rows: int = 1, is_short: bool = False, most_uses: int = MOST_USES
+    graph: Graph, rows: int = 1, form: str = "long", most_uses: int = MOST_USES
 ) -> Drawing:
     """Return the cards and wires of a graph alone, for a slide, which has title and words of its
     own. It lies on its side, in so many rows: the result is at the right, and backward goes to the
     left.
 
-    Short cards have one line, and stand closer; a leaf with more than `most_uses` is drawn once per
-    use.
+    Cards in "short" form have one line, "bare" ones a name; a leaf with more than `most_uses` is
+    drawn once per use.
     """
     part, _ = fit(graph)
-    cards = make_cards(part, is_short or is_dense(part), most_uses=most_uses)
+    cards = make_cards(part, form != "long" or is_dense(part), most_uses=most_uses)
+    if form == "bare":
+        cards = replace(wanted(cards), cards=tuple(map(named_alone, wanted(cards).cards)))
     cards = replace(cards, cards=tuple(map(with_small_rest, cards.cards)))
     words = [Word(wire.word) for wire in cards.wires]
-    laid = laid_on_side(cards, words, is_short, rows)
+    laid = laid_on_side(cards, words, form != "long" or rows > 1, rows)
     room = frames.Rect.around([laid.room, *rects(laid.cards.cards, laid.placed)])
     pen = Pen(round(SLIM - room.left), round(SLIM - room.top))
     draw_graph(pen, laid.cards, laid.placed, words)
@@ -187,7 +190,7 @@ def for_slide(
     return Drawing(wide + 2 * SLIM, high + 2 * SLIM, tuple(pen.marks), tree(graph), alt_text(graph))
 
 
-def laid_on_side(cards: Cards, words: Sequence[Word], has_short_cards: bool, rows: int = 1) -> Laid:
+def laid_on_side(cards: Cards, words: Sequence[Word], is_tight: bool, rows: int = 1) -> Laid:
     """Return cards with their places, the result at the right.
 
     A tag sticks out above the wires that come in, and needs no room beside them.
@@ -197,9 +200,14 @@ def laid_on_side(cards: Cards, words: Sequence[Word], has_short_cards: bool, row
         if word.text or word.size:
             rooms[nr] = word.room[0] + BETWEEN, word.room[1]
     boxes = [card.size for card in cards.cards]
-    apart = TIGHT if has_short_cards or rows > 1 else LOOSE
-    placed = in_rows(boxes, cards.edges, rooms, apart, rows)
+    placed = in_rows(boxes, cards.edges, rooms, TIGHT if is_tight else LOOSE, rows)
     return Laid(cards, placed, (), frames.extent(placed, ()), is_lying=True)
+
+
+def named_alone(card: Card) -> Card:
+    """Return a card without all that stands beside its name."""
+    bare = measured(replace(card, rest="", beside=(), lines=()), card.device)
+    return replace(bare, width=bare.width + 2 * ROUND) if card.kind == "leaf" else bare
 
 
 def with_small_rest(card: Card) -> Card:
@@ -344,6 +352,20 @@ def make_cards(
         words = [wire_word(graph, edge, times), crossing(cards[edge.source], cards[target])]
         wires.append(Wire(edge.source, target, number, ", ".join(filter(None, words))))
     return Cards(tuple(cards), tuple(wires))
+
+
+def wanted(cards: Cards) -> Cards:
+    """Return cards and wires without those that say that no gradient is wanted."""
+    kept, number = [], {}
+    for nr, card in enumerate(cards.cards):
+        if card.kind != "none":
+            number[nr] = len(kept)
+            kept.append(card)
+    wires = []
+    for wire in cards.wires:
+        if wire.target in number:
+            wires.append(replace(wire, source=number[wire.source], target=number[wire.target]))
+    return Cards(tuple(kept), tuple(wires))
 
 
 def bundles(graph: Graph) -> Iterator[tuple[int, Edge, int]]:

@@ -18,7 +18,7 @@ Row = list[int]  # boxes, by their numbers
 
 
 def in_rows(boxes: Boxes, edges: Edges, labels: Rooms, apart: float, count: int) -> Placed:
-    """Lay out as `lying` does, in so many rows, or in fewer where no single box leads to the rest."""
+    """Lay out as `lying` does, in so many rows, or fewer where no single box leads to the rest."""
     if count == 1 or not boxes:
         return lying(boxes, edges, labels, apart)
     centres: list[Point] = [(0, 0)] * len(boxes)

@@ -16,8 +16,9 @@ from autograd_graphs.playing.stylesheet import css_class
 from autograd_graphs.stored import GRAPH, graph_from
 
 ROOM = 1136, 470  # px of a slide's body
-ROWS = 1, 2, 3, 4  # in each of them with long cards first, then short ones
-APART = MOST_USES, 1  # uses of a leaf: from more on it is drawn once per use
+ROWS = 1, 2, 3, 4
+FORMS = ("long", "short"), ("bare",)  # of cards, in each number of rows
+APART = MOST_USES, 1  # uses of a leaf: with more it is drawn once per use
 LARGEST, READABLE = 2.0, 1.54  # times: then names have 30 px, or the smallest words 20
 
 
@@ -50,10 +51,11 @@ def stored(text: str) -> Graph | None:
 def best(graph: Graph) -> Drawing:
     """Return the first drawing whose words can be read, else the one that can be shown largest."""
     made = []
-    for uses, rows, is_short in product(APART, ROWS, (False, True)):
-        made.append(for_slide(graph, rows, is_short, uses))
-        if times(made[-1]) >= READABLE:
-            return made[-1]
+    for forms, uses, rows in product(FORMS, APART, ROWS):
+        for form in forms:
+            made.append(for_slide(graph, rows, form, uses))
+            if times(made[-1]) >= READABLE:
+                return made[-1]
     return max(made, key=times)
 
 

@@ -5,6 +5,7 @@ const WORDS = [30, 20];
 const CODE = [26, 20]; // of what is printed; code keeps the first
 const TOGETHER = [[26, 30], [26, 20]]; // code and words on one slide
 const CRAMPED = [[26, 30], [20, 30], [20, 20]]; // on phones, and with what is typed in a live deck
+const LARGE = 36; // px of code that has its slide for itself
 const FLOW = [30, 28, 26, 24, 22, 20]; // of other people's notebooks, which nobody wrote for slides
 const LINE = 4 / 3; // of words; of code 36/26
 const LEAST = 20; // px of words in pictures and players
@@ -36,7 +37,7 @@ function largest(sizes, elements, line, fits) {
 function forget(slide) {
   delete slide.dataset.fitted;
   delete slide.dataset.moves; // else options are measured as if they had moved
-  for (const one of every(".stage, .out, .drawn", slide)) one.classList.remove("wrapped", "wrapped-out", "scrolls", "above");
+  for (const one of every(".stage, .out, .drawn", slide)) one.classList.remove("wrapped", "wrapped-out", "scrolls", "above", "alone");
 }
 
 function fit(slide) {
@@ -68,17 +69,17 @@ function fitBand(slide, note) {
   }
 }
 
-// Options stand beside the code, or in a row below it; so does what came of it. A text that has no room stands under the options,
-// or takes their place or that of what was told first, or covers the code. A picture covers all but a row of options, where its
+// Options stand beside the code, or in a row below it; so does what came of it. A text that has no room stands in the corner
+// of the code, or under the options, or covers the code. A picture covers all but a row of options, where its
 // words stay large; options beside the code move into such a row.
-const FORMS = [["beside", false], ["row", false], ["beside", "lead"], ["row", "lead"], ["beside", "under"], ["beside", "votes"], ["row", "rest"], ["beside", true], ["row", true]];
+const FORMS = [["beside", false], ["row", false], ["beside", "corner"], ["row", "corner"], ["beside", "under"], ["row", "rest"], ["beside", true], ["row", true]];
 const SWAPPED = [["whole", true]]; // the result takes the place of its code
 const CHARTED = [false, true].flatMap((covers) => ["aside", "below", "narrow", "low"].map((form) => [form, covers])); // beside or below the code
 const LEAST_HIGH = { below: 165, low: 100 }; // px of a chart below the code
 // Lines of an output hang, or it covers the code; those of code only where it is cramped: [code hangs, output hangs, covers].
 const TURNS = [[false, false, false], [false, true, false], [false, false, true], [false, true, true]];
 const HUNG = [...TURNS, [true, true, false], [true, true, true]];
-const PLAIN = [["whole", false], ["split", false], ["whole", "lead"], ["whole", true]];
+const PLAIN = [["whole", false], ["split", false], ["whole", "corner"], ["whole", true]];
 
 function fitStage(slide, note) {
   const parts = {
@@ -94,18 +95,21 @@ function fitStage(slide, note) {
   const best = bestForm(slide, parts);
   arrange(slide, parts, best);
   note(best.size ? "code" : culprit(parts), best.isCramped && !isUpright() ? 0 : best.size, 20);
+  greyOn(slide);
+  fillAlone(slide, parts, best);
   if (parts.stage.dataset.kind === "text" && parts.texts.length) fitText(parts, best);
   delete slide.dataset.moves;
-  if (best.covers === true && parts.stage.dataset.kind === "picture" && parts.votes) moveOptions(slide, parts, best);
+  if (best.covers === true && parts.stage.dataset.kind !== "player" && parts.votes) moveOptions(slide, parts, best);
   if (parts.votes && best.form === "row") for (const one of every(".drawn:has(svg.graph)", slide)) leaveOptions(one);
   if (parts.stage.dataset.kind === "player" && parts.out) fitPlayers(parts.out, parts.out.clientHeight);
 }
 
 // What was printed in a few words is the point of its slide; what covers its code may be as large as it likes.
 function fitText(parts, best) {
-  const { out, texts } = parts, sizes = best.covers === true ? CODE : [best.size || 20];
+  const { out, texts } = parts, covers = [true, "rest"].includes(best.covers);
   const isShort = texts.length === 1 && texts[0].matches(".o") && /^[^\n]{1,36}$/.test(texts[0].textContent.trim());
-  const fits = () => !isHigh(out) && !isWide(out) && !texts.some(isWide) && (best.covers === true || stageFits(parts, best));
+  const sizes = covers ? [LARGE, ...CODE] : [parseFloat(texts[0].style.fontSize)];
+  const fits = () => !isHigh(out) && !isWide(out) && !texts.some(isWide) && (covers || stageFits(parts, best));
   largest(isShort ? [60, ...sizes] : sizes, texts, 36 / 26, fits);
 }
 
@@ -119,7 +123,7 @@ function formsOf(slide, { source, votes, stage }) {
 // The form that is the first to fit at the largest sizes.
 function bestForm(slide, parts) {
   const isDrawn = parts.stage.dataset.kind !== "text";
-  const forms = formsOf(slide, parts).filter(([, covers]) => (isDrawn ? covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture") : covers !== "rest" && (covers !== "lead" || parts.lead)));
+  const forms = formsOf(slide, parts).filter(([, covers]) => !isDrawn || covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture"));
   const cramped = { form: forms.at(-1)[0], covers: true, wraps: true, hangs: true, words: 20, size: 0 };
   return firstForm(parts, forms, TOGETHER, TURNS) || { ...(firstForm(parts, forms, CRAMPED, HUNG) || cramped), isCramped: true };
 }
@@ -141,9 +145,9 @@ function firstForm(parts, forms, sizes, turns) {
 function moveOptions(slide, parts, best) {
   slide.dataset.moves = best.form;
   arrange(slide, parts, { ...best, form: "row", covers: "rest" });
-  const isLarge = !every("li", parts.votes).some(isWide) && CODE.some((size) => {
+  const isLarge = !every("li", parts.votes).some(isWide) && [LARGE, ...CODE].some((size) => {
     resize(parts.texts, size, 36 / 26);
-    return parts.texts.every((one) => !isWide(one)) && leastIn(parts.out) >= LEAST;
+    return parts.texts.every((one) => !isWide(one)) && !isHigh(parts.out) && leastIn(parts.out) >= LEAST;
   });
   if (isLarge) return placeOptions(slide);
   delete slide.dataset.moves;
@@ -158,6 +162,33 @@ function placeOptions(slide) {
 function leaveOptions(drawn) {
   drawn.classList.add("above");
   drawn.classList.toggle("above", leastIn(drawn) >= LEAST);
+}
+
+// Where code stands alone, the graph that comes is there in grey, without a word; what is blank is no answer.
+function greyOn(slide) {
+  const slot = slide.querySelector("[data-grey] .slot"), graph = slot && graphIn(slide);
+  if (!graph || slot.querySelector(".grey")) return;
+  const drawn = graph.cloneNode(true), { x, y, width, height } = graph.getBBox();
+  for (const one of every("text,circle,.player-tick,.player-alarm,.player-capsule,.player-moving", drawn)) one.remove();
+  drawn.setAttribute("viewBox", `${x - 4} ${y - 4} ${width + 8} ${height + 8}`);
+  for (const name of ["style", "width", "height", "role", "aria-label"]) drawn.removeAttribute(name);
+  drawn.style.cssText = `max-width:${MOST * width}px;max-height:${MOST * height}px`;
+  slot.append(Object.assign(document.createElement("div"), { className: "grey", ariaHidden: "true" }));
+  slot.lastChild.append(drawn);
+}
+
+const graphIn = (slide) => slide.querySelector(".drawn svg.graph:not(.chart,.lanes), .out svg.graph, .out .player-pane>svg");
+
+// Code with nothing beside or below it stands in the middle, and is larger where that leaves half its room empty.
+function fillAlone(slide, parts, best) {
+  const { stage, source, out, votes } = parts, isText = stage.dataset.kind === "text";
+  const isAlone = source && !votes && !stage.querySelector(".chart,.grey") && !(best.covers && isText);
+  stage.classList.toggle("alone", isAlone);
+  if (!isAlone) return;
+  const high = source.parentElement.offsetHeight + (isText && out ? out.offsetHeight + 24 : 0);
+  const large = { ...best, size: LARGE };
+  arrange(slide, parts, large);
+  if (best.size !== CODE[0] || 2 * high > stage.clientHeight || !stageFits(parts, large)) arrange(slide, parts, best);
 }
 
 // What is too large where nothing fits at the smallest sizes.
@@ -176,7 +207,8 @@ function arrange(slide, { stage, source, texts, votes, lead }, { form, covers, w
   resize([source, ...texts].filter(Boolean), size || 20, 36 / 26);
   resize([votes, lead].filter(Boolean), words, LINE);
   slide.style.setProperty("--votes", `${votes?.offsetHeight || 0}px`);
-  slide.style.setProperty("--top", `${covers === "under" ? votes.offsetTop + votes.offsetHeight + 16 : stage.offsetTop}px`);
+  const tops = { under: () => votes.offsetTop + votes.offsetHeight + 16, corner: () => source.parentElement.offsetHeight - 8 };
+  slide.style.setProperty("--top", `${tops[covers]?.()}px`);
 }
 
 function stageFits({ body, stage, source, out, texts, votes, lead }, { form, covers }) {
@@ -189,9 +221,19 @@ function stageFits({ body, stage, source, out, texts, votes, lead }, { form, cov
   if (!out) return true;
   if (covers === true && stage.dataset.kind !== "text") return texts.every((one) => !isWide(one));
   if (covers === "under") return out.offsetTop + out.scrollHeight <= body.clientHeight && texts.every((one) => !isWide(one));
-  if (covers === "rest") return texts.every((one) => !isWide(one)) && leastIn(out) >= LEAST;
-  const fits = !isWide(out) && !isHigh(out) && texts.every((one) => !isWide(one));
-  return fits && (covers !== "lead" || out.offsetHeight <= lead.offsetHeight + 8);
+  if (covers === "rest") return texts.every((one) => !isWide(one)) && !isHigh(out) && leastIn(out) >= LEAST;
+  if (covers === "corner" && !isFree(source, out)) return false;
+  return !isWide(out) && !isHigh(out) && texts.every((one) => !isWide(one));
+}
+
+// Whether no line of code stands where an output does.
+function isFree(source, out) {
+  const box = out.getBoundingClientRect(), line = document.createRange();
+  return every(".ln", source).every((one) => {
+    line.selectNodeContents(one);
+    const { right, bottom } = line.getBoundingClientRect();
+    return bottom <= box.top || right + 12 <= box.left;
+  });
 }
 
 // Tell players how high they may be.
@@ -297,12 +339,13 @@ function zoom(picture, wide, high) {
   return Math.round(words * times * 10) / 10;
 }
 
-// The smallest size of words in a drawing, as it says itself; 14 where it does not (a plot).
+// The smallest size of words in a drawing, in px, as it says itself; 14 where it does not (pixels).
 function wordsIn(picture) {
   if (picture.dataset.words) return +picture.dataset.words;
-  const found = /^data:image\/svg\+xml;base64,(.*)/.exec(picture.src);
-  const sizes = found ? [...atob(found[1]).matchAll(/font-size[=:]\s*"?([\d.]+)/g)].map((one) => +one[1]) : [];
-  picture.dataset.words = sizes.length ? Math.min(...sizes) : 14;
+  const found = /^data:image\/svg\+xml;base64,(.*)/.exec(picture.src), svg = found ? atob(found[1]) : "";
+  const sizes = [...svg.matchAll(/font-size[=:]\s*"?([\d.]+)/g)].map((one) => +one[1]);
+  const px = picture.naturalWidth / (+/viewBox="0 0 ([\d.]+)/.exec(svg)?.[1] || picture.naturalWidth);
+  picture.dataset.words = sizes.length ? px * Math.min(...sizes) : 14;
   return +picture.dataset.words;
 }
 
