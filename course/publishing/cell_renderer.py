@@ -34,6 +34,7 @@ from helpers.predicting.prediction import ASKED
 
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
 GAP = '<span class="ln gap" aria-hidden="true">⋯</span>'  # where lines are left out
+LINE = 36  # px of a printed line on a slide
 Cells = Sequence[NotebookNode]
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
@@ -119,7 +120,8 @@ class CellRenderer:
 
     def result(self, cell: NotebookNode) -> Result:
         """Return the outputs of a cell as one HTML, of which kind they are, and which line failed."""
-        html, kind = "".join(map(self.output, cell.outputs)), "text"
+        lines = sum(output.get("text", "").count("\n") for output in cell.outputs)
+        html, kind = "".join(self.output(output, lines) for output in cell.outputs), "text"
         graph = graph_of(cell.outputs)
         if graph or "<img" in html:
             kind = "picture"
@@ -128,7 +130,8 @@ class CellRenderer:
         failed = next((failed_line(o) for o in cell.outputs if o.output_type == "error"), 0)
         return Result(html, kind, failed, walk_of(cell.outputs), graph)
 
-    def output(self, output: NotebookNode) -> str:
+    def output(self, output: NotebookNode, lines: int = 0) -> str:
+        """Return an output of a cell that prints so many lines, above which a graph has less room."""
         if output.output_type == "stream":
             return self.printed(output.text, output.name)
         if output.output_type == "error":
@@ -136,7 +139,7 @@ class CellRenderer:
         data, kept = output.data, output.metadata
         if ASKED in kept:
             return ""  # guesses are made by hand in a room
-        drawn = slide_graph(kept.get(GRAPH, ""), alt_of(data))
+        drawn = slide_graph(kept.get(GRAPH, ""), alt_of(data), LINE * lines)
         if drawn:
             return f'<div class="pic">{drawn}</div>'
         if "text/html" in data:

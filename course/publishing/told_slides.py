@@ -32,6 +32,7 @@ MOONS = re.compile(r"\A(?!.*\bbackward\().*^moons_\w+\(", re.M | re.S)  # it dra
 ALL, BEFORE = "The hundred points of the two moons.", "What the broken program made of the moons."
 MOONS_DATA = re.compile(rf"svg\+xml;base64,({base64.b64encode(BEGINS.encode()).decode()}[^\"]+)")
 LINES = re.compile(r"(\d+)(?:-(\d+))?")
+PRINTED = re.compile(r"<pre\b.*?</pre>", re.S)  # beside a picture that says more
 SHOW = "<p>Give them time to look.</p>"
 LONGEST = 190  # letters of a warning
 
@@ -251,7 +252,8 @@ def ending_on(before: Round, slide: Round) -> Round:
     """Return a slide whose last step is the picture of another."""
     notes_of_steps = (*before.notes[:2], slide.notes[-1])  # a takeaway comes with the picture
     takeaway = before.takeaway or slide.takeaway
-    return replace(before, notes=notes_of_steps, takeaway=takeaway, drawing=slide.result.html)
+    drawn = PRINTED.sub("", slide.result.html)
+    return replace(before, notes=notes_of_steps, takeaway=takeaway, drawing=drawn)
 
 
 def alone(slide: Round) -> Round:
