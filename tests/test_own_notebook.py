@@ -228,7 +228,9 @@ def test_a_title_is_a_slide_of_its_own_and_what_does_not_fit_goes_on_on_the_next
 def test_a_picture_is_the_slide_at_a_step_of_its_own_before_a_fragment_comes():
     plots = [shown(text_plain="p", image_png=PIXEL)] * 2
     first, second = code("plot()", *plots), code("plot()", *plots)
-    (made,) = slides(typed("## A", "slide"), first, text("words"), typed("later", "fragment"), second)
+    (made,) = slides(
+        typed("## A", "slide"), first, text("words"), typed("later", "fragment"), second
+    )
     assert (made.large, made.steps) == ((1, 2, 4, 5), 6)
     assert [step for _, step, _ in made.parts] == [0, 0, 3, 3]
 
