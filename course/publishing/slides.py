@@ -148,7 +148,10 @@ class Recap(Table):
 
 @dataclass(frozen=True)
 class Flow(Slide):
-    """Cells below each other. `parts` are (HTML, step, id): from which step on each cell is seen."""
+    """Cells below each other. `parts` are (HTML, step, id): from which step on each cell is seen. `large`
+    has the step of each picture at which it is the slide.
+    """
 
     parts: tuple[tuple[str, int, str], ...] = ()
+    large: tuple[int, ...] = ()
     kind = "flow"

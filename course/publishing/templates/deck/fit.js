@@ -55,6 +55,7 @@ function fit(slide) {
   fitCards(slide, note);
   fitTable(slide, note);
   fitFlow(slide, note);
+  enlarge(slide);
   if (isHigh(slide) || isWide(slide)) found.trouble.push("slide");
   slide.dataset.least = found.least;
   slide.dataset.trouble = found.trouble.join(" ");
@@ -358,6 +359,7 @@ function fitFlow(slide, note) {
   const flow = slide.querySelector(".flow");
   if (!flow) return;
   const pictures = every(".pic img,.words img", flow);
+  for (const one of every(".large", flow)) one.classList.remove("large");
   fitPlayers(flow, 320);
   if (scrollWide(slide, flow)) note("wide", 0, Infinity);
   const tries = [[1, false], [1, true], ...(pictures.length ? [0.8, 0.65, 0.5, 0.35].map((times) => [times, true]) : [])];
@@ -398,6 +400,18 @@ function widthOf(picture, flow) {
   const wide = +picture.getAttribute("width") || picture.naturalWidth;
   if (/^data:image\/svg/.test(picture.src)) return wide;
   return Math.min(wide, flow.clientWidth, flow.clientHeight * picture.naturalWidth / picture.naturalHeight);
+}
+
+// The picture that has this step to itself is as large as the slide.
+function enlarge(slide) {
+  const flow = slide.querySelector(".flow"), steps = slide.dataset.large?.split(" ") || [];
+  every(".pic:has(>img,>svg)", slide).forEach((pic, at) => {
+    const [picture] = pic.children, isLarge = steps[at] === slide.dataset.step;
+    pic.classList.toggle("large", isLarge);
+    if (!isLarge) return;
+    const wide = picture.viewBox?.baseVal.width || picture.naturalWidth, high = picture.viewBox?.baseVal.height || picture.naturalHeight;
+    picture.style.setProperty("--wide", `${Math.round(wide * Math.min(2.4, flow.clientWidth / wide, flow.clientHeight / high))}px`);
+  });
 }
 
 function scrollFlow(slide, flow) {
