@@ -342,6 +342,7 @@ def lab_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
         cards=tuple(zip(text.asks, asked, answers, strict=False)),
         asked=number,
         presses=presses,
+        part_seen=own.get("part", ""),
         takeaway=takeaway,
         **shown,
     )

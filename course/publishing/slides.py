@@ -99,7 +99,8 @@ class Lab(Slide):
     plays, all of them are, one by one.
 
     `run` is the id of the cell of its code. `cards` are (its number in the text, question, answer), `asked` says
-    which is answered, and `presses` are the keys that are pressed for it, one a step: "1 2".
+    which is answered, and `presses` are the keys that are pressed for it, one a step: "1 2". Of the picture all is
+    seen, or its "boxes", its boxes with "blocks", or its "graph".
     """
 
     lead: str = ""
@@ -109,6 +110,7 @@ class Lab(Slide):
     cards: tuple[tuple[str, str, str], ...] = ()
     asked: int = 0
     presses: str = ""
+    part_seen: str = ""
     takeaway: str = ""
     kind = "lab"
 
