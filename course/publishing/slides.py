@@ -72,7 +72,8 @@ class Round(Slide):
     `run` is the id of its code's cell. `options` are (letter, words); `right` is a letter, or "".
     What only shows something is no question. `drawing` is an SVG that covers the last step, `chart`
     a picture that stands under short code until then. Its result takes the place of its code where
-    it `swaps`.
+    it `swaps`. A graph that `is_foreseen` is seen with its code, in grey and without a word: what is
+    asked is not how it looks.
     """
 
     lead: str = ""
@@ -86,6 +87,7 @@ class Round(Slide):
     drawing: str = ""
     chart: str = ""
     swaps: bool = False
+    is_foreseen: bool = False
     is_question: bool = False
     is_voted: bool = False  # by letters; other hands are counted as right or not
     kind = "round"
@@ -148,7 +150,10 @@ class Recap(Table):
 
 @dataclass(frozen=True)
 class Flow(Slide):
-    """Cells below each other. `parts` are (HTML, step, id): from which step on each cell is seen."""
+    """Cells below each other. `parts` are (HTML, step, id): from which step on each cell is seen. `large`
+    has the step of each picture at which it is the slide.
+    """
 
     parts: tuple[tuple[str, int, str], ...] = ()
+    large: tuple[int, ...] = ()
     kind = "flow"
