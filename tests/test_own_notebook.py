@@ -235,6 +235,10 @@ def test_a_picture_is_the_slide_at_a_step_of_its_own_before_a_fragment_comes():
     assert [step for _, step, _ in made.parts] == [0, 0, 3, 3]
 
 
+def test_a_table_is_one_in_a_quotation_too():
+    assert "<td>1</td>" in CellRenderer(None).text("> | a |\n> |---|\n> | 1 |")
+
+
 def test_nothing_is_cut_within_a_fold_or_a_list():
     items = "\n".join(f"- item {number}" for number in range(60))
     fold = f"<details><summary>s</summary>\n\n{items}\n\nend\n\n</details>\n\nafter"
