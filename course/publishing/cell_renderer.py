@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from html import escape, unescape
 from pathlib import Path
 
+from mistune.plugins.table import table_in_quote
 from nbconvert.filters import ansi2html
 from nbconvert.filters.markdown_mistune import (
     BlockParser,
@@ -55,6 +56,7 @@ class CellRenderer:
         renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
         # Parsers of Markdown alone: formulas are MathML by now, so a dollar that is left is money.
         reader = MarkdownWithMath(renderer, BlockParser(), InlineParser())
+        table_in_quote(reader)
         html = ticked(led_to_pages(reader.render(source)))
         if self.trust:
             return with_pictures(html, self.folder) + note(html)
@@ -120,7 +122,8 @@ class CellRenderer:
 
     def result(self, cell: NotebookNode) -> Result:
         """Return the outputs of a cell as one HTML, of which kind they are, and which line failed."""
-        lines = sum(output.get("text", "").count("\n") for output in cell.outputs)
+        printed = [output.text for output in cell.outputs if output.get("text")]
+        lines = "\n".join(printed).count("\n") + len(printed)
         html, kind = "".join(self.output(output, lines) for output in cell.outputs), "text"
         graph = graph_of(cell.outputs)
         if graph or "<img" in html:
