@@ -148,7 +148,7 @@ function moveOptions(slide, parts, best) {
   arrange(slide, parts, { ...best, form: "row", covers: "rest" });
   const isLarge = !every("li", parts.votes).some(isWide) && [LARGE, ...CODE].some((size) => {
     resize(parts.texts, size, 36 / 26);
-    return parts.texts.every((one) => !isWide(one)) && !isHigh(parts.out) && leastIn(parts.out) >= LEAST;
+    return parts.texts.every((one) => !isWide(one)) && !isHigh(parts.out) && isRoomy(parts.out);
   });
   if (isLarge) return placeOptions(slide);
   delete slide.dataset.moves;
@@ -222,7 +222,7 @@ function stageFits({ body, stage, source, out, texts, votes, lead }, { form, cov
   if (!out) return true;
   if (covers === true && stage.dataset.kind !== "text") return texts.every((one) => !isWide(one));
   if (covers === "under") return out.offsetTop + out.scrollHeight <= body.clientHeight && texts.every((one) => !isWide(one));
-  if (covers === "rest") return texts.every((one) => !isWide(one)) && !isHigh(out) && leastIn(out) >= LEAST;
+  if (covers === "rest") return texts.every((one) => !isWide(one)) && !isHigh(out) && isRoomy(out);
   if (covers === "corner" && !isFree(source, out)) return false;
   return !isWide(out) && !isHigh(out) && texts.every((one) => !isWide(one));
 }
@@ -317,6 +317,7 @@ function fitPictures(slide, note) {
   }
 }
 
+const isRoomy = (out) => leastIn(out) >= LEAST && printedIn(out) <= out.clientHeight / 2;
 const printedIn = (out) => every(":scope>pre, :scope>.err", out).reduce((sum, one) => sum + one.offsetHeight + 12, 0);
 
 // Let the pictures of an output fill its room; return the smallest size of their words, in px; Infinity without a picture.
