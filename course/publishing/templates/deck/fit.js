@@ -317,7 +317,7 @@ function fitPictures(slide, note) {
   }
 }
 
-const isRoomy = (out) => leastIn(out) >= LEAST && printedIn(out) <= out.clientHeight / 2;
+const isRoomy = (out) => leastIn(out) === Infinity || (leastIn(out) >= LEAST && printedIn(out) <= out.clientHeight / 2); // no picture, or one with half of the room
 const printedIn = (out) => every(":scope>pre, :scope>.err", out).reduce((sum, one) => sum + one.offsetHeight + 12, 0);
 
 // Let the pictures of an output fill its room; return the smallest size of their words, in px; Infinity without a picture.
