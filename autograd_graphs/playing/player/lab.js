@@ -6,13 +6,14 @@ class Lab extends Base {
     root.classList.add("player-lab");
     film.states = film.states.map(named("title", "say", "scene", "patch", "focus", "text", "ways", "came", "chosen", "totals"));
     film.actions = film.actions.map(named("code", "does", "key", "adds", "group", "isAnew", "called"));
-    Object.assign(this, { least: 620, size: film.size, guessing: false, scenes: new Map() });
+    Object.assign(this, { least: 620, size: film.size, guessing: false });
     this.halves();
     this.ask();
     const [wide, high] = film.size;
     this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     this.svg.style.cssText = `--wide:${wide};--high:${high}`;
-    this.root.style.setProperty("--wide", wide); // in a narrow room the panel makes way for the picture
+    // in a narrow room the panel makes way for the picture
+    this.root.style.setProperty("--wide", wide);
     this.rows = Math.max(3, ...film.actions.map(({ code }) => code.split("\n").length));
     this.pane.addEventListener("click", ({ target }) => this.onPicture(target));
     this.title = element("h3", "title", this.panel);
@@ -39,8 +40,8 @@ class Lab extends Base {
       made.style.order = at;
       if (states.some(({ chosen }) => chosen.includes(at))) made.ariaPressed = false;
       for (const [tag, textContent, ariaHidden] of [["kbd", key, true], ["b", called], ["small", does], ["code", code]]) element(tag, "", made, { textContent, ariaHidden });
-      const line = made.lastChild; // breaks before its brackets
-      line.replaceChildren(...code.split(/(?=\()/).flatMap((part, nr) => (nr ? [element("wbr"), part] : part)));
+      // breaks before its brackets
+      made.lastChild.replaceChildren(...code.split(/(?=\()/).flatMap((part, nr) => (nr ? [element("wbr"), part] : part)));
       return made;
     });
     const bar = this.controlBar = element("div", "bar", this.panel);
@@ -77,12 +78,9 @@ class Lab extends Base {
 
   // What was done before: the answers that were seen ("question.answer"), and the trail.
   begin({ frame, done: [seen, trail] = [] }) {
-    const { states, start } = this.film, far = ({ came }) => (came ? 1 + far(states[came[0]]) : 0);
     let at = 0;
     this.seen = new Set(seen);
-    this.start = start.map((action) => [at, action, (at = this.target(at, action))]);
-    this.depths = states.map(far);
-    this.deepest = states.some(({ ways }) => ways.includes(ENDS)) && Math.max(...this.depths);
+    this.start = this.film.start.map((action) => [at, action, (at = this.target(at, action))]);
     this.showFrame(frame ?? at, trail);
   }
 
@@ -158,9 +156,8 @@ class Lab extends Base {
       button.classList.toggle("is-last", !this.isStart && last?.[1] === at);
       if (button.ariaPressed) button.ariaPressed = chosen.includes(at);
     });
-    if (this.deepest) this.rest.textContent = `${presses(this.deepest - this.depths[this.frame])} left`;
-    const can = { undo: this.trail.length && !this.isStart, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 };
-    for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
+    if (this.film.left) this.rest.textContent = `${presses(this.film.left[this.frame])} left`;
+    this.enable({ undo: this.trail.length && !this.isStart, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 });
     this.tell();
     this.live.textContent = outcome || [this.line(title), this.line(say), ...[...this.eq.querySelectorAll("b")].map((one) => one.textContent)].filter(Boolean).join(" ");
   }
@@ -183,7 +180,8 @@ class Lab extends Base {
 }
 
 const [ENDS, IDLE] = [-1, -2];
-const MANY = 6; // actions: of more than that, one group is seen at a time
+// actions: of more than that, one group is seen at a time
+const MANY = 6;
 const LAB = {
   end: "no press left: undo or reset", idle: "∅ it ran, but nothing you can see has changed", moved: "it failed, but something has changed all the same: see the marks",
   undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
@@ -191,6 +189,6 @@ const LAB = {
 
 const presses = (count) => `${count} press${count === 1 ? "" : "es"}`;
 const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
-const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93]];
+const CLOSE = [["", 1], ["is-dense", 1], ["is-dense", 0.93]];
 
 withJobs(Lab, LabGoals, LabWords, LabPicture, LabStacks, LabRoom);
