@@ -36,7 +36,6 @@ from course.publishing.told_slides import (
     EXPECTED,
     LEAD,
     drawing,
-    flow,
     is_foreseen,
     kept_of,
     left_over,
