@@ -109,7 +109,8 @@ function fitStage(slide, note) {
 function fitText(parts, best) {
   const { out, texts } = parts, covers = [true, "rest"].includes(best.covers);
   const isShort = texts.length === 1 && texts[0].matches(".o") && /^[^\n]{1,36}$/.test(texts[0].textContent.trim());
-  const sizes = covers ? [LARGE, ...CODE] : [parseFloat(texts[0].style.fontSize)];
+  const large = parts.stage.querySelector(".failed") ? CODE : [LARGE, ...CODE]; // the line that failed stands below it
+  const sizes = covers ? large : [parseFloat(texts[0].style.fontSize)];
   const fits = () => !isHigh(out) && !isWide(out) && !texts.some(isWide) && (covers || stageFits(parts, best));
   largest(isShort ? [60, ...sizes] : sizes, texts, 36 / 26, fits);
 }
