@@ -95,7 +95,7 @@ function fitStage(slide, note) {
   greyOn(slide);
   fillAlone(slide, parts, best);
   const isNumber = parts.texts.length === 1 && /^[-\d.,e()[\] ]{1,36}$/.test(parts.texts[0].textContent.trim()); // the point of its slide
-  if ([true, "rest"].includes(best.covers) && parts.stage.dataset.kind === "text") largest([...(isNumber ? [60] : []), LARGE, ...CODE], parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
+  if ([true, "rest"].includes(best.covers) && parts.stage.dataset.kind === "text") largest(slide.querySelector(".failed") ? CODE : [...(isNumber ? [60] : []), LARGE, ...CODE], parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
   delete slide.dataset.moves;
   if (best.covers === true && parts.stage.dataset.kind !== "player" && parts.votes) moveOptions(slide, parts, best);
   if (parts.votes && best.form === "row") for (const one of every(".drawn:has(svg.graph)", slide)) leaveOptions(one);
@@ -163,16 +163,21 @@ function greyOn(slide) {
 
 const graphIn = (slide) => slide.querySelector(".drawn svg.graph:not(.chart,.lanes), .out svg.graph, .out .player-pane>svg");
 
-// Code with nothing beside or below it stands in the middle, and is larger where that leaves half its room empty.
+// Code with nothing beside or below it stands in the middle, and is larger where that leaves half its room empty. It reaches
+// beyond the half of the slide, so that what is still to come under it leaves none.
 function fillAlone(slide, parts, best) {
-  const { stage, source, out, votes } = parts, isText = stage.dataset.kind === "text";
+  const { body, stage, source, out, votes } = parts, isText = stage.dataset.kind === "text";
   const isAlone = source && !votes && !stage.querySelector(".chart,.grey") && !(best.covers && isText);
   stage.classList.toggle("alone", isAlone);
+  stage.style.paddingTop = "";
   if (!isAlone) return;
-  const high = source.parentElement.offsetHeight + (isText && out ? out.offsetHeight + 24 : 0);
+  const code = source.parentElement, highOf = () => code.offsetHeight + (isText && out ? out.offsetHeight + 24 : 0);
+  const high = highOf();
   const large = { ...best, size: LARGE };
   arrange(slide, parts, large);
   if (best.size !== CODE[0] || 2 * high > stage.clientHeight || !stageFits(parts, large)) arrange(slide, parts, best);
+  const lower = body.clientHeight / 2 + 4 - code.offsetTop - code.offsetHeight;
+  stage.style.paddingTop = `${Math.max(0, Math.min(2 * lower, stage.clientHeight - highOf()))}px`;
 }
 
 // What is too large where nothing fits at the smallest sizes.
