@@ -59,7 +59,7 @@ CELLS = re.compile(r"(?<!\\)\|")
 WIDEST = 72  # letters of a symptom on a slide
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
 EXERCISE = re.compile(
-    r"\*\*(?P<id>\d\d\.\d+)\*\* · (?P<kind>[^.]+)· (?P<minutes>[^.]+)\. (\*\*(?P<name>.+?)[.?]?\*\* )?"
+    r"\*\*(?P<id>\d\d\.\d+)\*\* · (?P<kind>[^.]+)· (?P<minutes>\d+ minutes)\. (\*\*(?P<name>.+?)[.?]?\*\* )?"
 )
 HEAD = ("", "How long", "What to do")  # of the table of exercises
 VERBS = {  # by what an exercise says; the first one of a lesson mends its case in other clothes
@@ -342,6 +342,7 @@ def lab_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
         cards=tuple(zip(text.asks, asked, answers, strict=False)),
         asked=number,
         presses=presses,
+        part_seen=own.get("part", ""),
         takeaway=takeaway,
         **shown,
     )

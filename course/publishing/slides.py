@@ -99,7 +99,8 @@ class Lab(Slide):
     plays, all of them are, one by one.
 
     `run` is the id of the cell of its code. `cards` are (its number in the text, question, answer), `asked` says
-    which is answered, and `presses` are the keys that are pressed for it, one a step: "1 2".
+    which is answered, and `presses` are the keys that are pressed for it, one a step: "1 2". Of the picture all is
+    seen, or its "boxes", its boxes with "blocks", or its "graph".
     """
 
     lead: str = ""
@@ -109,6 +110,7 @@ class Lab(Slide):
     cards: tuple[tuple[str, str, str], ...] = ()
     asked: int = 0
     presses: str = ""
+    part_seen: str = ""
     takeaway: str = ""
     kind = "lab"
 
@@ -148,7 +150,10 @@ class Recap(Table):
 
 @dataclass(frozen=True)
 class Flow(Slide):
-    """Cells below each other. `parts` are (HTML, step, id): from which step on each cell is seen."""
+    """Cells below each other. `parts` are (HTML, step, id): from which step on each cell is seen. `large`
+    has the step of each picture at which it is the slide.
+    """
 
     parts: tuple[tuple[str, int, str], ...] = ()
+    large: tuple[int, ...] = ()
     kind = "flow"

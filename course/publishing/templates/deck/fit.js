@@ -55,6 +55,7 @@ function fit(slide) {
   fitCards(slide, note);
   fitTable(slide, note);
   fitFlow(slide, note);
+  enlarge(slide);
   if (isHigh(slide) || isWide(slide)) found.trouble.push("slide");
   slide.dataset.least = found.least;
   slide.dataset.trouble = found.trouble.join(" ");
@@ -235,43 +236,50 @@ function fitPlayers(out, high) {
 
 // A lab with a long list says what happened under its picture, any other under its list. Its program has four lines, or
 // as few as let the words of the picture be read.
-const READ = 1.28, LONG = 7;
-function shareOut({ film, room, root, pane, title, words, actions, acts }) {
-  const isLong = actions.length > LONG, { clientWidth, clientHeight } = root;
+const READ = 1.2, MOST_OF_LAB = 1.6, LONG = 7, EDGES = 6, ROW = 50; // ROW: px, above the boxes with blocks
+function shareOut(lab) {
+  const { room, root, pane, title, words, actions, acts } = lab, isLong = actions.length > LONG, { clientWidth, clientHeight } = root;
   room.classList.toggle("is-long", isLong);
   acts.style.setProperty("--acts", actions.length);
   acts.style.setProperty("--high", isLong ? "440px" : "290px");
   const rest = clientHeight - 16 - (isLong ? title.offsetHeight + words.offsetHeight : 0);
-  const larger = (lines) => Math.max(...[false, true].map((lies) => times(film, lies, pane.clientWidth, rest - 32 * lines)));
-  const lines = isUpright() || !clientWidth ? 0 : [4, 3, 2, 0].find((some) => larger(some) >= Math.min(READ, larger(0)));
+  const larger = (lines) => Math.max(...[false, true].map((lies) => times(lab, lies, pane.clientWidth, rest - 32 * lines)));
+  const lines = isUpright() || !clientWidth ? 0 : [4, 3, 2, 1, 0].find((some) => larger(some) >= Math.min(READ, larger(0)));
   room.style.setProperty("--player-lines", lines);
   room.classList.toggle("is-bare", !lines);
 }
 
-// How many times larger a picture may be, as it is or with its graph beside the boxes.
-function times({ size: [wide, high], aside }, lies, across, down) {
-  if (!lies || !aside) return Math.min(across / wide, down / high);
-  const [right, up] = aside;
-  return Math.min(across / (right + wide), down / Math.max(up, high - up));
+// What is seen of a picture: all of it, or its boxes, its boxes with blocks, or its graph, as the slide has it.
+const partOf = ({ room }) => (isUpright() ? "" : room.closest("section").dataset.part);
+function rangeOf(lab) {
+  const up = lab.film.aside?.[1];
+  return { boxes: [0, up], blocks: [ROW, Infinity], graph: [up, Infinity] }[partOf(lab)] ?? [0, Infinity];
 }
 
-// The picture of a lab is as large as what is seen of it allows. A graph too low under its boxes stands beside them.
-function comeNear({ svg, film, room, pane }) {
-  const margin = 4, [right, up] = lies(film, pane) ? film.aside : [0, Infinity];
+// How many times larger a picture may be, as it is or with its graph beside the boxes.
+function times(lab, lies, across, down) {
+  const { size: [wide, high], aside: [right, up] = [0, 0] } = lab.film, [top, bottom] = rangeOf(lab);
+  const [x, y] = lies && !partOf(lab) ? [right + wide, Math.max(up, high - up)] : [wide, Math.min(bottom, high) - top];
+  return Math.min(across / (x - EDGES), down / (y - EDGES));
+}
+
+// The picture of a lab is as large as what is seen of it allows, its words at least 20 px. A graph too low under its boxes
+// stands beside them.
+function comeNear(lab) {
+  const { svg, film, pane } = lab, { clientWidth, clientHeight } = pane, [top, bottom] = rangeOf(lab), margin = 4;
+  const isAside = [true, false].map((lies) => times(lab, lies, clientWidth, clientHeight)), [right, up] = isAside[0] > isAside[1] ? film.aside : [0, Infinity];
   for (const mark of svg.children) {
-    const box = mark.getBBox();
-    if (box.y + box.height > up) mark.setAttribute("transform", `translate(${right} ${-up})`);
+    mark.style.display = "";
+    const box = mark.getBBox(), end = box.y + box.height;
+    if (end <= top || end > bottom) mark.style.display = "none";
+    if (end > up) mark.setAttribute("transform", `translate(${right} ${-up})`);
     else mark.removeAttribute("transform");
   }
   const { x, y, width, height } = svg.getBBox(), [wide, high] = [width + 2 * margin, height + 2 * margin];
   if (!width) return;
   svg.setAttribute("viewBox", `${x - margin} ${y - margin} ${wide} ${high}`);
-  svg.style.cssText = `--wide:${wide};--high:${high}`;
+  svg.style.cssText = `--wide:${wide};--high:${high};--words:${Math.max(15, 20 / Math.min(MOST_OF_LAB, clientWidth / wide, clientHeight / high))}px`;
   swipes(pane, isUpright() && isWide(pane));
-}
-// Whether a picture is larger with its graph beside the boxes.
-function lies(film, { clientWidth, clientHeight }) {
-  return times(film, true, clientWidth, clientHeight) > times(film, false, clientWidth, clientHeight);
 }
 addEventListener("player-fits", ({ detail }) => {
   shareOut(detail);
@@ -328,12 +336,13 @@ function zoom(picture, wide, high) {
   return Math.round(words * times * 10) / 10;
 }
 
-// The smallest size of words in a drawing, as it says itself; 14 where it does not (a plot).
+// The smallest size of words in a drawing, in px, as it says itself; 14 where it does not (pixels).
 function wordsIn(picture) {
   if (picture.dataset.words) return +picture.dataset.words;
-  const found = /^data:image\/svg\+xml;base64,(.*)/.exec(picture.src);
-  const sizes = found ? [...atob(found[1]).matchAll(/font-size[=:]\s*"?([\d.]+)/g)].map((one) => +one[1]) : [];
-  picture.dataset.words = sizes.length ? Math.min(...sizes) : 14;
+  const found = /^data:image\/svg\+xml;base64,(.*)/.exec(picture.src), svg = found ? atob(found[1]) : "";
+  const sizes = [...svg.matchAll(/font-size[=:]\s*"?([\d.]+)/g)].map((one) => +one[1]);
+  const px = picture.naturalWidth / (+/viewBox="0 0 ([\d.]+)/.exec(svg)?.[1] || picture.naturalWidth);
+  picture.dataset.words = sizes.length ? px * Math.min(...sizes) : 14;
   return +picture.dataset.words;
 }
 
@@ -362,6 +371,7 @@ function fitFlow(slide, note) {
   const flow = slide.querySelector(".flow");
   if (!flow) return;
   const pictures = every(".pic img,.words img", flow);
+  for (const one of every(".large", flow)) one.classList.remove("large");
   fitPlayers(flow, 320);
   if (scrollWide(slide, flow)) note("wide", 0, Infinity);
   const tries = [[1, false], [1, true], ...(pictures.length ? [0.8, 0.65, 0.5, 0.35].map((times) => [times, true]) : [])];
@@ -402,6 +412,18 @@ function widthOf(picture, flow) {
   const wide = +picture.getAttribute("width") || picture.naturalWidth;
   if (/^data:image\/svg/.test(picture.src)) return wide;
   return Math.min(wide, flow.clientWidth, flow.clientHeight * picture.naturalWidth / picture.naturalHeight);
+}
+
+// The picture that has this step to itself is as large as the slide.
+function enlarge(slide) {
+  const flow = slide.querySelector(".flow"), steps = slide.dataset.large?.split(" ") || [];
+  every(".pic:has(>img,>svg)", slide).forEach((pic, at) => {
+    const [picture] = pic.children, isLarge = steps[at] === slide.dataset.step;
+    pic.classList.toggle("large", isLarge);
+    if (!isLarge) return;
+    const wide = picture.viewBox?.baseVal.width || picture.naturalWidth, high = picture.viewBox?.baseVal.height || picture.naturalHeight;
+    picture.style.setProperty("--wide", `${Math.round(wide * Math.min(2.4, flow.clientWidth / wide, flow.clientHeight / high))}px`);
+  });
 }
 
 function scrollFlow(slide, flow) {

@@ -136,6 +136,7 @@ function sheetOf(slide, answers) {
   if (answers) {
     playToTheEnd(slide);
     sheet.append(...slide.querySelectorAll(BELOW)); // what is covered
+    for (const short of slide.querySelectorAll("pre.src:has(.gap)")) sheet.append(short.cloneNode(true)); // whole
     return;
   }
   if (slide.matches(".round")) sheet.insertAdjacentHTML("beforeend", "<p class='guess'>My guess: <i></i> because <i class='long'></i></p><p class='guess'><i class='long'></i></p>");
@@ -167,7 +168,7 @@ function isWhole(svg) {
 
 // What is only hidden would still stand in the file: a PDF can be searched, and read aloud.
 function takeAnswersOut(slide) {
-  for (const one of slide.querySelectorAll(".out,.takeaway,.walk,aside,.tick")) one.remove();
+  for (const one of slide.querySelectorAll(".out,.takeaway,.asked,.walk,aside,.tick")) one.remove();
   for (const one of slide.querySelectorAll("[data-at]")) one.replaceChildren();
   for (const one of slide.querySelectorAll(".right,.wrong")) one.classList.remove("right", "wrong");
 }
