@@ -130,7 +130,7 @@ function bestForm(slide, parts) {
 function moveOptions(slide, parts, best) {
   slide.dataset.moves = best.form;
   arrange(slide, parts, { ...best, form: "row", covers: "rest" });
-  const isLarge = !every("li", parts.votes).some(isWide) && [LARGE, ...CODE].some((size) => {
+  const isLarge = !every("li", parts.votes).some(isWide) && [...(parts.stage.dataset.kind === "text" ? [LARGE] : []), ...CODE].some((size) => {
     resize(parts.texts, size, 36 / 26);
     return parts.texts.every((one) => !isWide(one)) && !isHigh(parts.out) && leastIn(parts.out) >= LEAST;
   });
@@ -168,15 +168,16 @@ const graphIn = (slide) => slide.querySelector(".drawn svg.graph:not(.chart,.lan
 // beyond the half of the slide, so that what is still to come under it leaves none.
 function fillAlone(slide, parts, best) {
   const { body, stage, source, out, votes } = parts, isText = stage.dataset.kind === "text";
-  const isAlone = source && !votes && !stage.querySelector(".chart,.grey") && !(best.covers && isText);
+  const isAlone = source && !votes && !stage.querySelector(".chart,.grey") && (!best.covers || !isText || (best.covers === true && !source.querySelector(".failed")));
   stage.classList.toggle("alone", isAlone);
   stage.style.paddingTop = "";
   if (!isAlone) return;
-  const code = source.parentElement, highOf = () => code.offsetHeight + (isText && out ? out.offsetHeight + 24 : 0);
+  const code = source.parentElement, highOf = () => code.offsetHeight + (isText && out && !best.covers ? out.offsetHeight + 24 : 0);
   const high = highOf();
-  const large = { ...best, size: LARGE };
+  const large = { ...best, size: LARGE }, sizes = parts.texts.map((one) => one.style.cssText);
   arrange(slide, parts, large);
   if (best.size !== CODE[0] || 2 * high > stage.clientHeight || !stageFits(parts, large)) arrange(slide, parts, best);
+  if (best.covers) parts.texts.forEach((one, nr) => { one.style.cssText = sizes[nr]; }); // as large as its own room lets it be
   const lower = body.clientHeight / 2 + 4 - code.offsetTop - code.offsetHeight;
   stage.style.paddingTop = `${Math.max(0, Math.min(2 * lower, stage.clientHeight - highOf()))}px`;
 }
@@ -209,6 +210,8 @@ function stageFits({ body, stage, source, out, texts, votes, lead }, { form, cov
   if (source && stage.offsetTop + source.parentElement.offsetHeight > body.clientHeight + 1) return false;
   if (votes && source && body.closest("[data-form=row]") && votes.offsetTop < stage.offsetTop + source.parentElement.offsetHeight + 12) return false;
   if (!out) return true;
+  const half = body.clientHeight / 2;
+  if (form === "whole" && !covers && out.offsetHeight + 24 > half && stage.offsetTop + source.parentElement.offsetHeight < half) return false; // before it, half is empty
   if (covers === true && stage.dataset.kind !== "text") return texts.every((one) => !isWide(one));
   if (covers === "under") return out.offsetTop + out.scrollHeight <= body.clientHeight && texts.every((one) => !isWide(one));
   if (covers === "rest") return texts.every((one) => !isWide(one)) && !isHigh(out) && leastIn(out) >= LEAST;
