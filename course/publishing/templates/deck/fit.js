@@ -96,7 +96,7 @@ function fitStage(slide, note) {
   greyOn(slide);
   fillAlone(slide, parts, best);
   const isNumber = parts.texts.length === 1 && /^[-\d.,e()[\] ]{1,36}$/.test(parts.texts[0].textContent.trim()); // the point of its slide
-  if ([true, "rest"].includes(best.covers) && parts.stage.dataset.kind === "text") largest(slide.querySelector(".failed") ? CODE : [...(isNumber ? [60] : []), LARGE, ...CODE], parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
+  if ([true, "rest"].includes(best.covers) && parts.stage.dataset.kind === "text") largest(slide.matches("[data-swaps], :has(.failed)") ? CODE : [...(isNumber ? [60] : []), LARGE, ...CODE], parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
   delete slide.dataset.moves;
   if (best.covers === true && parts.stage.dataset.kind !== "player" && parts.votes) moveOptions(slide, parts, best);
   if (parts.votes && best.form === "row") for (const one of every(".drawn:has(svg.graph)", slide)) leaveOptions(one);
@@ -168,7 +168,7 @@ const graphIn = (slide) => slide.querySelector(".drawn svg.graph:not(.chart,.lan
 // beyond the half of the slide, so that what is still to come under it leaves none.
 function fillAlone(slide, parts, best) {
   const { body, stage, source, out, votes } = parts, isText = stage.dataset.kind === "text";
-  const isAlone = source && !votes && !stage.querySelector(".chart,.grey") && (!best.covers || !isText || (best.covers === true && !source.querySelector(".failed")));
+  const isAlone = source && !votes && !("swaps" in slide.dataset) && !stage.querySelector(".grey") && ["whole", "split"].includes(best.form) && (!best.covers || !isText || (best.covers === true && !source.querySelector(".failed")));
   stage.classList.toggle("alone", isAlone);
   stage.style.paddingTop = "";
   if (!isAlone) return;
