@@ -132,7 +132,7 @@ function moveOptions(slide, parts, best) {
   arrange(slide, parts, { ...best, form: "row", covers: "rest" });
   const isLarge = !every("li", parts.votes).some(isWide) && [...(parts.stage.dataset.kind === "text" ? [LARGE] : []), ...CODE].some((size) => {
     resize(parts.texts, size, 36 / 26);
-    return parts.texts.every((one) => !isWide(one)) && !isHigh(parts.out) && leastIn(parts.out) >= LEAST;
+    return parts.texts.every((one) => !isWide(one)) && !isHigh(parts.out) && leastIn(parts.out) >= LEAST && (leastIn(parts.out) === Infinity || 2 * printedIn(parts.out) <= parts.out.clientHeight);
   });
   if (isLarge) return placeOptions(slide);
   delete slide.dataset.moves;
