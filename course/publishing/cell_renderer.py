@@ -35,7 +35,6 @@ from helpers.predicting.prediction import ASKED
 
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
 GAP = '<span class="ln gap" aria-hidden="true">⋯</span>'  # where lines are left out
-LINE = 36  # px of a printed line on a slide
 Cells = Sequence[NotebookNode]
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
@@ -122,9 +121,9 @@ class CellRenderer:
 
     def result(self, cell: NotebookNode) -> Result:
         """Return the outputs of a cell as one HTML, of which kind they are, and which line failed."""
-        printed = [output.text for output in cell.outputs if output.get("text")]
-        lines = "\n".join(printed).count("\n") + len(printed)
-        html, kind = "".join(self.output(output, lines) for output in cell.outputs), "text"
+        printed = "".join(one.text for one in cell.outputs if one.output_type == "stream")
+        lines = len(printed.splitlines())
+        html, kind = "".join(self.output(one, lines) for one in cell.outputs), "text"
         graph = graph_of(cell.outputs)
         if graph or "<img" in html:
             kind = "picture"
@@ -134,7 +133,7 @@ class CellRenderer:
         return Result(html, kind, failed, walk_of(cell.outputs), graph)
 
     def output(self, output: NotebookNode, lines: int = 0) -> str:
-        """Return an output of a cell that prints so many lines, above which a graph has less room."""
+        """Return an output; a graph as large as so many lines that are printed above it let it be."""
         if output.output_type == "stream":
             return self.printed(output.text, output.name)
         if output.output_type == "error":
@@ -142,7 +141,7 @@ class CellRenderer:
         data, kept = output.data, output.metadata
         if ASKED in kept:
             return ""  # guesses are made by hand in a room
-        drawn = slide_graph(kept.get(GRAPH, ""), alt_of(data), LINE * lines)
+        drawn = slide_graph(kept.get(GRAPH, ""), alt_of(data), lines)
         if drawn:
             return f'<div class="pic">{drawn}</div>'
         if "text/html" in data:

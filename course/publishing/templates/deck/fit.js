@@ -109,7 +109,7 @@ function fitStage(slide, note) {
 function fitText(parts, best) {
   const { out, texts } = parts, covers = [true, "rest"].includes(best.covers);
   const isShort = texts.length === 1 && texts[0].matches(".o") && /^[^\n]{1,36}$/.test(texts[0].textContent.trim());
-  const large = parts.stage.querySelector(".failed") ? CODE : [LARGE, ...CODE]; // the line that failed stands below it
+  const large = parts.slide.matches("[data-swaps], :has(.failed)") ? CODE : [LARGE, ...CODE]; // its code stands beside it
   const sizes = covers ? large : [parseFloat(texts[0].style.fontSize)];
   const fits = () => !isHigh(out) && !isWide(out) && !texts.some(isWide) && (covers || stageFits(parts, best));
   largest(isShort ? [60, ...sizes] : sizes, texts, 36 / 26, fits);
@@ -147,7 +147,7 @@ function firstForm(parts, forms, sizes, turns) {
 function moveOptions(slide, parts, best) {
   slide.dataset.moves = best.form;
   arrange(slide, parts, { ...best, form: "row", covers: "rest" });
-  const isLarge = !every("li", parts.votes).some(isWide) && [LARGE, ...CODE].some((size) => {
+  const isLarge = !every("li", parts.votes).some(isWide) && [...(parts.stage.dataset.kind === "text" ? [LARGE] : []), ...CODE].some((size) => {
     resize(parts.texts, size, 36 / 26);
     return parts.texts.every((one) => !isWide(one)) && !isHigh(parts.out) && isRoomy(parts.out);
   });
@@ -181,16 +181,22 @@ function greyOn(slide) {
 
 const graphIn = (slide) => slide.querySelector(".drawn svg.graph:not(.chart,.lanes), .out svg.graph, .out .player-pane>svg");
 
-// Code with nothing beside or below it stands in the middle, and is larger where that leaves half its room empty.
+// Code with nothing beside or below it stands in the middle, and is larger where that leaves half its room empty. It reaches
+// beyond the half of the slide, so that what is still to come under it leaves none.
 function fillAlone(slide, parts, best) {
-  const { stage, source, out, votes } = parts, isText = stage.dataset.kind === "text";
-  const isAlone = source && !votes && !stage.querySelector(".chart,.grey") && !(best.covers && isText);
+  const { body, stage, source, out, votes } = parts, isText = stage.dataset.kind === "text";
+  const isAlone = source && !votes && !("swaps" in slide.dataset) && !stage.querySelector(".grey") && ["whole", "split"].includes(best.form) && (!best.covers || !isText || (best.covers === true && !source.querySelector(".failed")));
   stage.classList.toggle("alone", isAlone);
+  stage.style.paddingTop = "";
   if (!isAlone) return;
-  const high = source.parentElement.offsetHeight + (isText && out ? out.offsetHeight + 24 : 0);
-  const large = { ...best, size: LARGE };
+  const code = source.parentElement, highOf = () => code.offsetHeight + (isText && out && !best.covers ? out.offsetHeight + 24 : 0);
+  const high = highOf();
+  const large = { ...best, size: LARGE }, sizes = parts.texts.map((one) => one.style.cssText);
   arrange(slide, parts, large);
   if (best.size !== CODE[0] || 2 * high > stage.clientHeight || !stageFits(parts, large)) arrange(slide, parts, best);
+  if (best.covers) parts.texts.forEach((one, nr) => { one.style.cssText = sizes[nr]; }); // as large as its own room lets it be
+  const lower = body.clientHeight / 2 + 4 - code.offsetTop - code.offsetHeight;
+  stage.style.paddingTop = `${Math.max(0, Math.min(2 * lower, stage.clientHeight - highOf()))}px`;
 }
 
 // What is too large where nothing fits at the smallest sizes.
@@ -221,6 +227,8 @@ function stageFits({ body, stage, source, out, texts, votes, lead }, { form, cov
   if (source && stage.offsetTop + source.parentElement.offsetHeight > body.clientHeight + 1) return false;
   if (votes && source && body.closest("[data-form=row]") && votes.offsetTop < stage.offsetTop + source.parentElement.offsetHeight + 12) return false;
   if (!out) return true;
+  const half = body.clientHeight / 2;
+  if (form === "whole" && !covers && out.offsetHeight + 24 > half && stage.offsetTop + source.parentElement.offsetHeight < half) return false; // before it, half is empty
   if (covers === true && stage.dataset.kind !== "text") return texts.every((one) => !isWide(one));
   if (covers === "under") return out.offsetTop + out.scrollHeight <= body.clientHeight && texts.every((one) => !isWide(one));
   if (covers === "rest") return texts.every((one) => !isWide(one)) && !isHigh(out) && isRoomy(out);
