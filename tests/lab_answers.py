@@ -148,7 +148,7 @@ class Prompt:
         if action.anew:
             self.begin()
         try:
-            if self.lesson == "02" and action.group:
+            if self.lesson == "02" and action.group == "line of b":
                 self.second = action.code
             else:
                 exec(action.code, self.names)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import anywidget
-from traitlets import Bool, Int, TraitError, Unicode, validate
+from traitlets import Bool, Int, List, TraitError, Unicode, validate
 
 from autograd_graphs.drawing.svg import html, safe, svg
 from autograd_graphs.playing.backward_film import BackwardFilm
@@ -53,8 +53,8 @@ AnyFilm = LabFilm | BackwardFilm
 class Player(anywidget.AnyWidget):
     """Show a film.
 
-    `frame` is the number of the frame that is seen, `guessing` whether new numbers are hidden,
-    `seen` which answers of a lab were.
+    `frame` is the number of the frame that is seen, `guessing` whether new numbers are hidden, `done` what
+    was done in a lab: answers that were seen, and the presses.
     """
 
     _esm = NOTEBOOK + SCRIPT
@@ -63,7 +63,7 @@ class Player(anywidget.AnyWidget):
     film = Unicode().tag(sync=True)
     frame = Int().tag(sync=True)
     guessing = Bool().tag(sync=True)
-    seen = Unicode().tag(sync=True)
+    done = List().tag(sync=True)
 
     def __init__(self, film: AnyFilm, **traits: object) -> None:
         self.text, self._title, self._count = film.text, film.alt, count(film)

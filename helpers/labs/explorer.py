@@ -14,9 +14,8 @@ from helpers.labs.engine.world import Action, World
 PROGRAM = "programs"
 
 
-def program(name: str, leaves: str, lines: str, does: str) -> Action:
-    called = does.removeprefix("a ").removeprefix("sum of two ").removesuffix(" of three")
-    return Action(name, f"{leaves}\n{lines}", does, PROGRAM, anew=True, called=called)
+def program(name: str, leaves: str, lines: str, called: str) -> Action:
+    return Action(name, f"{leaves}\n{lines}", "", PROGRAM, anew=True, called=called)
 
 
 def leaf(values: object) -> torch.Tensor:
@@ -28,18 +27,16 @@ class Programs(World):
     """One program at a time, and one of its nodes in view; what was bound last is its root."""
 
     actions = (
-        program("divide", "a, b = leaf(6.), leaf(2.)", "c = a / b", "a quotient"),
-        program("scaled_sum", "x = leaf([1., 2., 3.])", "y = x * 2; z = y.sum()", "a sum"),
+        program("divide", "a, b = leaf(6.), leaf(2.)", "c = a / b", "quotient"),
+        program("scaled_sum", "x = leaf([1., 2., 3.])", "y = x * 2; z = y.sum()", "sum"),
         program(
             "sum_of_two",
             "a, b, c, d = map(leaf, (2., 3., 5., 10.))",
             "u = a * b; t = torch.log(d); v = c * t; e = u + v",
-            "a sum of two products",
+            "products",
         ),
-        program(
-            "matrix", "M = leaf([[1., 2.], [3., 4.]])", "loss = torch.trace(M @ M.T)", "a trace"
-        ),
-        program("chain", "x = leaf(4.)", "p = x.sqrt(); q = p.exp(); r = -q", "a chain of three"),
+        program("matrix", "M = leaf([[1., 2.], [3., 4.]])", "loss = torch.trace(M @ M.T)", "trace"),
+        program("chain", "x = leaf(4.)", "p = x.sqrt(); q = p.exp(); r = -q", "chain"),
         Action("look_on", ""),  # no button: nodes are clicked
     )
     tools = ("leaf",)

@@ -11,22 +11,25 @@ from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row, State
 from helpers.labs.engine.world import Action, World, maker
 
+MAKE, ASK = "make w", "ask w"
+
 
 class Weight(World):
     """One name, w, that every action edits or binds to another tensor."""
 
     setup = ("w = torch.tensor([20., 30.])",)
     actions = (
-        Action("plain", "w = torch.tensor([20., 30.])", "a new tensor"),
+        Action("plain", "w = torch.tensor([20., 30.])", "a new tensor", MAKE),
         Action(
             "flagged",
             "w = torch.tensor([20., 30.], requires_grad=True)",
             "a new tensor that requires grad",
+            MAKE,
         ),
-        Action("cast", "w = w.to(torch.float64)", "binds w to what .to() returns"),
-        Action("scale", "w = w * 0.1", "binds w to the product"),
-        Action("flag", "w.requires_grad_()", "asks for gradients from here on"),
-        Action("retain", "w.retain_grad()", "asks w to keep the gradient that passes through"),
+        Action("cast", "w = w.to(torch.float64)", "binds w to what .to() returns", MAKE),
+        Action("scale", "w = w * 0.1", "binds w to the product", MAKE),
+        Action("flag", "w.requires_grad_()", "asks for gradients from here on", ASK),
+        Action("retain", "w.retain_grad()", "asks w to keep the gradient that passes through", ASK),
         Action("backward", "(w * w).sum().backward()", "backward of a sum of squares of w"),
     )
     names = ("w", "w.grad")

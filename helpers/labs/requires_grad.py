@@ -14,7 +14,7 @@ from helpers.labs.engine.state_map import Row, State
 from helpers.labs.engine.world import Action, World
 
 FIRST = "a = x + y"
-PROGRAM = "line of b"
+PROGRAM, FLAGS = "line of b", "flags and mode"
 UNRECORDED = {"b = a > z": "Greater", "b = (a + z).long()": "Long"}
 ANEW = "flips it, and computes a and b again"
 
@@ -24,13 +24,14 @@ class Flags(World):
 
     setup = ("x, y = torch.tensor([1., 2.]), torch.tensor([3., 4.])", "z = torch.tensor([5., 6.])")
     actions = (
-        Action("flag_x", "x.requires_grad = not x.requires_grad", ANEW, called="flag x"),
-        Action("flag_y", "y.requires_grad = not y.requires_grad", ANEW, called="flag y"),
-        Action("flag_z", "z.requires_grad = not z.requires_grad", ANEW, called="flag z"),
+        Action("flag_x", "x.requires_grad = not x.requires_grad", ANEW, FLAGS, called="flag x"),
+        Action("flag_y", "y.requires_grad = not y.requires_grad", ANEW, FLAGS, called="flag y"),
+        Action("flag_z", "z.requires_grad = not z.requires_grad", ANEW, FLAGS, called="flag z"),
         Action(
             "grad_mode",
             "torch.set_grad_enabled(not torch.is_grad_enabled())",
             ANEW,
+            FLAGS,
             called="grad mode",
         ),
         Action("float", "b = a + z", "the second line adds", group=PROGRAM, called="add"),
@@ -58,7 +59,7 @@ class Flags(World):
         self.execute(f"{FIRST}; {self.program}")
 
     def run(self, action: Action) -> None:
-        if action.group:
+        if action.group == PROGRAM:
             self.program = action.code
         else:
             self.execute(action.code)

@@ -13,6 +13,7 @@ from helpers.labs.engine.state_map import Row, State
 from helpers.labs.engine.world import Action, World
 
 EDIT = "tries to add 1, in place"
+ITSELF, OTHER = "edit x", "through another tensor"
 
 
 class Edits(World):
@@ -24,15 +25,19 @@ class Edits(World):
     setup = ("x = torch.tensor([1., 2., 3.], requires_grad=True)", "y = x ** 2")
     actions = (
         Action("forward", "x.grad = None; y = x ** 2", "runs the forward pass again"),
-        Action("no_grad", "with torch.no_grad(): x += 1", EDIT),
+        Action("no_grad", "with torch.no_grad(): x += 1", EDIT, ITSELF),
         Action(
-            "undo", "with torch.no_grad(): x -= 1", "tries to take 1 away, in place", called="minus"
+            "undo",
+            "with torch.no_grad(): x -= 1",
+            "tries to take 1 away, in place",
+            ITSELF,
+            called="minus",
         ),
-        Action("detach", "x.detach().add_(1)", EDIT),
-        Action("data", "x.data.add_(1)", EDIT),
-        Action("numpy", "x.detach().numpy()[:] += 1", EDIT),
-        Action("direct", "x += 1", EDIT),
-        Action("clone", "x.clone().add_(1)", "adds 1 to a copy, in place"),
+        Action("detach", "x.detach().add_(1)", EDIT, OTHER),
+        Action("data", "x.data.add_(1)", EDIT, OTHER),
+        Action("numpy", "x.detach().numpy()[:] += 1", EDIT, OTHER),
+        Action("direct", "x += 1", EDIT, ITSELF),
+        Action("clone", "x.clone().add_(1)", "adds 1 to a copy, in place", OTHER),
         Action("backward", "y.sum().backward()", "fills x.grad, or refuses"),
     )
     names = ("x", "x.grad")

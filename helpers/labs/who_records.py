@@ -10,9 +10,11 @@ from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World, maker
 
+USE = "use y"
+
 
 def way(name: str, code: str, does: str, called: str = "") -> Action:
-    return Action(name, code, does, group="ways to y", anew=True, called=called)
+    return Action(name, code, does, group="make y", anew=True, called=called)
 
 
 class Ways(World):
@@ -35,9 +37,10 @@ class Ways(World):
             "inside",
             "with torch.no_grad(): z = x * y",
             "uses y within a block",
+            USE,
             called="z inside",
         ),
-        Action("outside", "z = x * y", "uses y", called="z"),
+        Action("outside", "z = x * y", "uses y", USE, called="z"),
     )
     names = ("x", "y", "z")
     root_names = ("y",)
@@ -48,7 +51,7 @@ class Ways(World):
 
     def run(self, action: Action) -> None:
         super().run(action)
-        if action.group:
+        if action.anew:
             self._way = action.name
 
     def chosen(self) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ PLACES = """() => {
         const found = [x - left, sticks ? 0 : y - top, ...(what || isWide && !one.matches(".player-count") ? [width] : []), ...(what ? [height] : [])];
         return [one.className.split(" ")[0], ...found.map((size) => size.toFixed(1))].join(" "); })); }"""
 # Show a film as anywidget does, where there is a kernel and where there is none.
-START = """async ([script, film, frame, comm]) => {
+START = """async ([script, film, frame, comm, done = []]) => {
   class Model {
     constructor(state, live) { Object.assign(this, { state, live, heard: [], sent: [] }); }
     get comm_live() { return this.live; }
@@ -75,7 +75,7 @@ START = """async ([script, film, frame, comm]) => {
   }
   const live = comm !== "none" && comm !== "restored";
   window.layout = new Model({}, live);
-  window.model = new Model({ film, frame, guessing: false, layout: window.layout }, live);
+  window.model = new Model({ film, frame, guessing: false, done, layout: window.layout }, live);
   window.model.widget_manager = { kernel: comm === "dead" ? null : {} };
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const widget = (await import(url)).default;

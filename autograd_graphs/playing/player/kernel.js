@@ -9,7 +9,7 @@ function played(host, data, state, save) {
 }
 
 function render({ model, el }) {
-  const state = { frame: model.get("frame"), guessing: model.get("guessing"), seen: model.get("seen") };
+  const state = { frame: model.get("frame"), guessing: model.get("guessing"), done: model.get("done") };
   const tie = new Tie(model, "guessing");
   const player = played(el, model.get("film"), state, teller(model, tie));
   if (!player) return;

@@ -27,27 +27,39 @@ class Lab extends Base {
     this.blocks = shape("g", null, { class: "player-blocks" });
   }
 
-  // A button for each action: what is run, and under it what that does, or why it cannot be.
+  // A button for each action: its name, what it does, and what is run. Of many, one group is seen at a time.
   controls() {
     const { actions, states } = this.film;
-    this.acts = element("div", names("acts", actions.length > MANY && "is-many"), this.panel);
+    this.acts = element("div", "acts", this.panel);
+    this.tabs = new Map();
+    if (actions.length > MANY) this.fold(new Set(actions.map(({ group }) => group)));
     this.actions = actions.map(({ code, does, key, group, called = "" }, at) => {
-      const made = this.button(this.acts, `action ${at}`, "", "", () => this.act(at));
-      const isApart = at && group !== actions[at - 1].group;
-      Object.assign(made, { className: names("player-action", isApart && "is-apart"), ariaKeyShortcuts: key || null });
+      const made = this.button(this.tabs.get(group)?.box ?? this.acts, `action ${at}`, "", "", () => this.act(at));
+      Object.assign(made, { className: "player-action", ariaKeyShortcuts: key || null });
+      made.style.order = at;
       if (states.some(({ chosen }) => chosen.includes(at))) made.ariaPressed = false;
-      if (actions.length > MANY) made.title = does;
-      for (const [tag, name, textContent, ariaHidden] of [["kbd", "", key, true], ["b", "name", called], ["code", "", code], ["small", "does", does], ["small", "why", LAB.end]]) element(tag, name, made, { textContent, ariaHidden });
-      const line = made.querySelector("code"); // breaks before its brackets
+      for (const [tag, textContent, ariaHidden] of [["kbd", key, true], ["b", called], ["small", does], ["code", code]]) element(tag, "", made, { textContent, ariaHidden });
+      const line = made.lastChild; // breaks before its brackets
       line.replaceChildren(...code.split(/(?=\()/).flatMap((part, nr) => (nr ? [element("wbr"), part] : part)));
       return made;
     });
     const bar = this.controlBar = element("div", "bar", this.panel);
     this.button(bar, "undo", "Undo", "u", () => this.walk(this.trail.slice(0, -1)));
     this.button(bar, "reset", "Reset", "r", () => this.restart());
+    this.rest = element("span", "rest", bar);
     if (!states.some(({ focus }) => focus)) return;
     this.button(bar, "earlier", "◀ Back", "←", () => this.jump(this.around(-1)));
     this.button(bar, "later", "Next ▶", "→", () => this.jump(this.around(1)));
+  }
+
+  fold(groups) {
+    const tabs = element("div", "chips", this.acts), stack = element("div", "stack", this.acts);
+    for (const name of groups) if (name) this.tabs.set(name, { tab: this.button(tabs, `group ${name}`, name, "", () => this.open(name)), box: element("div", "acts", stack) });
+    this.open([...this.tabs.keys()][0]);
+  }
+
+  open(group) {
+    if (this.tabs.has(group)) for (const [name, { tab, box }] of this.tabs) box.classList.toggle("is-open", tab.ariaPressed = name === group);
   }
 
   footer() {
@@ -63,11 +75,15 @@ class Lab extends Base {
     this.acts.after(this.controlBar);
   }
 
-  begin({ frame, seen }) {
+  // What was done before: the answers that were seen ("question.answer"), and the trail.
+  begin({ frame, done: [seen, trail] = [] }) {
+    const { states, start } = this.film, far = ({ came }) => (came ? 1 + far(states[came[0]]) : 0);
     let at = 0;
-    this.seen = new Set(seen?.split(" ").filter(Boolean));
-    this.start = this.film.start.map((action) => [at, action, (at = this.target(at, action))]);
-    this.showFrame(frame ?? at);
+    this.seen = new Set(seen);
+    this.start = start.map((action) => [at, action, (at = this.target(at, action))]);
+    this.depths = states.map(far);
+    this.deepest = states.some(({ ways }) => ways.includes(ENDS)) && Math.max(...this.depths);
+    this.showFrame(frame ?? at, trail);
   }
 
   get frame() {
@@ -94,12 +110,13 @@ class Lab extends Base {
     return this.line(this.film.states[from].ways[action]?.[1]);
   }
 
-  // Of a state that was saved only the shortest trail is known.
-  showFrame(frame) {
+  // Of a state that somebody sets only the shortest trail is known.
+  showFrame(frame, trail) {
     const { states } = this.film;
     this.trail = this.start;
     if (frame !== this.frame) this.trail = [];
     for (let at = between(0, frame, states.length - 1); at !== this.frame && states[at].came?.[0] < at; [at] = states[at].came) this.trail = [[...states[at].came, at], ...this.trail];
+    if (trail?.at?.(-1)?.[2] === this.frame) this.trail = trail;
     this.show();
   }
 
@@ -114,7 +131,7 @@ class Lab extends Base {
   walk(trail, drops = false) {
     this.trail = trail;
     this.show(drops);
-    this.save({ frame: this.frame, guessing: false, seen: [...this.seen].sort().join(" ") });
+    this.save({ frame: this.frame, guessing: false, done: [[...this.seen], trail] });
   }
 
   show(drops = false) {
@@ -133,6 +150,7 @@ class Lab extends Base {
     this.paintStacks();
     this.paintRow();
     this.paintGoals();
+    this.open(this.film.actions[last?.[1]]?.group);
     this.title.textContent = this.line(title);
     const outcome = this.say(this.words, this.line(say), last ? this.error(last) : "", last && !this.isStart ? this.note(last) : "");
     this.actions.forEach((button, at) => {
@@ -140,6 +158,7 @@ class Lab extends Base {
       button.classList.toggle("is-last", !this.isStart && last?.[1] === at);
       if (button.ariaPressed) button.ariaPressed = chosen.includes(at);
     });
+    if (this.deepest) this.rest.textContent = `${presses(this.deepest - this.depths[this.frame])} left`;
     const can = { undo: this.trail.length && !this.isStart, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 };
     for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
     this.tell();
@@ -164,13 +183,14 @@ class Lab extends Base {
 }
 
 const [ENDS, IDLE] = [-1, -2];
-const MANY = 6; // actions: more than that get a line each
+const MANY = 6; // actions: of more than that, one group is seen at a time
 const LAB = {
-  end: "this map ends here: undo or reset", idle: "∅ it ran, but nothing you can see has changed", moved: "it failed, but something has changed all the same: see the marks",
+  end: "no press left: undo or reset", idle: "∅ it ran, but nothing you can see has changed", moved: "it failed, but something has changed all the same: see the marks",
   undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
 };
 
+const presses = (count) => `${count} press${count === 1 ? "" : "es"}`;
 const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
-const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93], ["is-dense is-denser is-bare", 0.93], ["is-dense is-denser is-bare", 0.88]];
+const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93]];
 
 withJobs(Lab, LabGoals, LabWords, LabPicture, LabStacks, LabRoom);

@@ -27,6 +27,7 @@ from helpers.labs.engine.state_map import State, StateMap
 from helpers.labs.engine.world import Action, World
 
 Totals = tuple[float, ...] | None
+_SHOWN: dict[tuple[str, str], Player] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,14 @@ class Lab:
     drawn: Callable[[Sequence[State], str], Drawn] = scenes
 
     def __call__(self, start: str = "start") -> Player:
-        """Show the lab, beginning at a named state. Raises ValueError for any other."""
-        return Player(self.film(start))
+        """Show the lab, beginning at a named state, or where it was left when its cell ran before.
+        Raises ValueError for any other.
+        """
+        made, before = Player(self.film(start)), _SHOWN.get((self.name, start))
+        if before:
+            made.frame, made.done = before.frame, before.done
+        _SHOWN[self.name, start] = made
+        return made
 
     def map(self) -> StateMap:
         """Return all states of the lab; they are explored once, when first asked for."""
