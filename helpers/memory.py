@@ -38,7 +38,7 @@ MADE, PASSED, KEPT = "results of the forward", "gradients on their way", ".grad 
 COLOURS = {KEPT: "#f6b26b", MADE: "#b5d6ec", PASSED: "#5b9bc8"}  # of the areas, from the ground up
 STACK = PASSED, MADE, KEPT  # the same, from the top down
 BACKWARD = "backward()"  # the name of a step
-MOST_NAMES, LONGEST, POINTS = 9, 10, 11  # names below a plot, their letters and their size
+MOST_NAMES, LONGEST, POINTS = 7, 10, 11  # names below a plot, their letters and their size
 NO_COLUMN = "AccumulateGrad", "T"  # what these make counts in the column before them
 
 

@@ -1,231 +1,143 @@
-"""Draw a matplotlib figure as a small SVG that follows a light or a dark page, its words as text.
+"""Make matplotlib's SVG of a figure small, in colours that follow a light or a dark page.
 
-A backend of matplotlib, for `helpers.plots` alone. A path that occurs again, such as a mark, is
-written once.
+For `helpers.plots` alone.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import groupby
-from typing import IO, Any, NamedTuple
+import io
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
-from matplotlib.backend_bases import FigureCanvasBase, GraphicsContextBase, RendererBase
+import matplotlib
 from matplotlib.colors import to_hex
-from matplotlib.path import Path
-from matplotlib.transforms import Affine2D, Transform
 
 from autograd_graphs.drawing import palette
 from autograd_graphs.drawing.svg import FONT, grouped, letters, safe
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+    from matplotlib.figure import Figure
+
 BEGINS = '<svg id="chart"'  # by which a test knows such a picture
-SIGNS = {Path.MOVETO: "m", Path.LINETO: "l", Path.CURVE3: "q", Path.CURVE4: "c"}
-ANCHORS = {"center": (0.5, "middle"), "right": (1, "end")}  # how much of a text is before its place
+SVG, HREF = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
+AS_WORDS = {"svg.fonttype": "none", "svg.hashsalt": "chart"}  # the same ids for the same figure
+UNSEEN = ("metadata", "style")
+NUMBER, LINK = re.compile(r"-?\d*\.\d+"), re.compile(r"#([\w-]+)")
+STEP = re.compile(r"([MLQCz])([^MLQCz]*)")
 # The first colours of matplotlib's lines, as the course's own; others are turned round in the dark.
 OURS = {"#1f77b4": "leafrim", "#ff7f0e": "now", "#2ca02c": "done", "#d62728": "warn"}
-WORTH = 24  # letters of a path: a shorter one is written each time
-Colour = Sequence[float]  # red, green, blue, maybe how opaque, from 0 to 1
-Rules = tuple[tuple[str, str, str], ...]  # name, value in the light, value in the dark
-PAPER = (("fill", palette.LIGHT["ground"], palette.DARK["ground"]),)
-PANEL = (*PAPER, ("stroke", palette.LIGHT["rim"], palette.DARK["rim"]))
+PX = 100 / 72  # of a point
+GROUND = (
+    ((("fill", palette.LIGHT["ground"], palette.DARK["ground"]),), ".panel"),
+    ((("stroke", palette.LIGHT["rim"], palette.DARK["rim"]),), ".panel"),
+    ((("fill", palette.LIGHT["ink"], palette.DARK["ink"]),), "text"),
+)
 
 
-class TooMuch(Exception):
-    """A figure holds what makes no small SVG: pixels, hatches, shades."""
+def chart(figure: Figure, alt: str) -> str:
+    """Return a figure as an SVG document whose words are text, on a ground of its own."""
+    file = io.BytesIO()
+    with matplotlib.rc_context(AS_WORDS):
+        figure.savefig(file, format="svg", facecolor="none", metadata={"Date": None})
+    drawn = file.getvalue().decode()
+    root = ElementTree.fromstring(drawn)
+    sheet = Sheet(set(LINK.findall(drawn)))
+    body = "".join(map(sheet.element, root))
+    wide, high = map(float, root.attrib["viewBox"].split()[2:])
+    size = f'width="{short(wide * PX)}" height="{short(high * PX)}"'
+    size += f' viewBox="0 0 {short(wide)} {short(high)}"'
+    edge = f'width="{short(wide - 1)}" height="{short(high - 1)}" rx="7"'
+    return (
+        f'{BEGINS} xmlns="http://www.w3.org/2000/svg" role="img" {size} font-family="{FONT}">\n'
+        f"<title>{safe(alt)}</title>\n<style>{sheet.css()}</style>\n"
+        f'<rect class="panel" x=".5" y=".5" {edge}/>{body}\n</svg>\n'
+    )
 
 
-class Piece(NamedTuple):
-    """A path from its first place on, or a text, with its class and the id of what it is cut to."""
+class Sheet:
+    """Write elements again, with the classes of their looks and with short ids."""
 
-    look: str
-    cut: str
-    data: str
-    x: float
-    y: float
+    def __init__(self, linked: set[str]) -> None:
+        self.linked = linked  # the ids that something refers to
+        self.ids: dict[str, str] = {}
+        self.looks: dict[tuple[tuple[str, str, str], ...], str] = {}
 
-
-class Renderer(RendererBase):
-    """Collect what a figure draws, in px from the upper left corner."""
-
-    def __init__(self, wide: float, high: float, dpi: float) -> None:
-        super().__init__()
-        self.wide, self.high, self.dpi = wide, high, dpi
-        self.pieces: list[Piece] = []
-        self.looks: dict[Rules, str] = {PAPER: "paper", PANEL: "panel"}  # classes
-        self.cuts: dict[str, str] = {}  # ids
-
-    def get_canvas_width_height(self) -> tuple[float, float]:
-        return self.wide, self.high
-
-    def points_to_pixels(self, points: float) -> float:
-        return points * self.dpi / 72
-
-    def draw_path(
-        self,
-        gc: GraphicsContextBase,
-        path: Path,
-        transform: Transform,
-        rgbFace: Colour | None = None,
-    ) -> None:
-        if gc.get_hatch():
-            raise TooMuch
-        down = transform + Affine2D().scale(1, -1).translate(0, self.high)
-        room = (-9, -9, self.wide + 9, self.high + 9) if rgbFace is None else None
-        segments = list(path.iter_segments(down, clip=room))
-        look = self._look(gc, rgbFace, self.points_to_pixels(gc.get_linewidth()))
-        is_paper = look == "paper" and not self.pieces  # a panel stands for the figure's own
-        if look and segments and not is_paper:
-            x, y = map(float, segments[0][0][:2])
-            data = "".join(steps([([*e[::2] - x], [*e[1::2] - y], code) for e, code in segments]))
-            self.pieces.append(Piece(look, self._cut(gc, segments), data, x, y))
-
-    def draw_text(
-        self,
-        gc: GraphicsContextBase,
-        x: float,
-        y: float,
-        s: str,
-        prop: Any,
-        angle: float,
-        ismath: Any = False,
-        mtext: Any = None,
-    ) -> None:
-        if ismath:  # a formula is drawn
-            super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)
-            return
-        share, anchor = ANCHORS.get(mtext and mtext.get_horizontalalignment(), (0, ""))
-        before = share * self.get_text_width_height_descent(s, prop, False)[0]
-        x += before * math.cos(math.radians(angle))
-        y -= before * math.sin(math.radians(angle))
-        marks = f'x="{short(x)}" y="{short(y)}"'
-        marks += f' font-size="{short(self.points_to_pixels(prop.get_size_in_points()))}"'
-        marks += f' text-anchor="{anchor}"' if anchor else ""
-        marks += ' font-weight="650"' if prop.get_weight() == "bold" else ""
-        if angle:
-            marks += f' transform="rotate({-angle:g} {short(x)} {short(y)})"'
-        look = self._look(gc, gc.get_rgb(), 0)
-        self.pieces.append(Piece(look, "", f"<text {marks}>{safe(s)}</text>", x, y))
-
-    def draw_image(self, *args: Any, **more: Any) -> None:
-        raise TooMuch
-
-    def draw_gouraud_triangles(self, *args: Any) -> None:
-        raise TooMuch
-
-    def _look(self, gc: GraphicsContextBase, face: Colour | None, wide: float) -> str:
-        """Return the class of a face and a rim so many px wide; "" where nothing of it is seen."""
-        if gc.get_forced_alpha() and face is not None:
-            face = (*face[:3], gc.get_alpha())
-        rim = painted("stroke", gc.get_rgb()) if wide else []
-        rules = [*painted("fill", face, is_area=bool(wide and not rim)), *rim]
-        names = [name for name, *_ in rules]
-        if not names:
+    def element(self, node: Element) -> str:
+        tag = node.tag.removeprefix(SVG)
+        if tag in UNSEEN:
             return ""
-        if "fill" not in names:
-            rules.append(same("fill", "none"))
-        if "stroke" in names:
-            rules.append(same("stroke-width", short(wide)))
-            dashes = gc.get_dashes()[1]
-            if dashes is not None:
-                px = map(short, map(self.points_to_pixels, dashes))
-                rules.append(same("stroke-dasharray", " ".join(px)))
+        marks = "".join(f' {name}="{value}"' for name, value in self.attributes(node))
+        body = safe((node.text or "").strip("\n")).strip() if tag in ("text", "tspan") else ""
+        body += "".join(map(self.element, node))
+        if tag == "g" and not (marks and body):
+            return body
+        return f"<{tag}{marks}>{body}</{tag}>" if body else f"<{tag}{marks}/>"
+
+    def attributes(self, node: Element) -> Iterator[tuple[str, str]]:
+        for name, value in node.items():
+            if name == "id":
+                if value in self.linked:
+                    yield "id", self.id(value)
+            elif name == "style":
+                yield "class", self.look(value)
+            elif name == "d":
+                yield "d", path(value)
+            elif not value.startswith("rotate(-0"):
+                name = name.replace(HREF, "href")
+                yield name, value if value.startswith("data:") else self.shorter(value)
+
+    def id(self, name: str) -> str:
+        return self.ids.setdefault(name, f"s{len(self.ids)}")
+
+    def shorter(self, value: str) -> str:
+        """Return a value with short ids and short numbers."""
+        value = LINK.sub(lambda link: f"#{self.id(link[1])}", value)
+        return NUMBER.sub(lambda number: short(float(number[0])), value)
+
+    def look(self, style: str) -> str:
+        """Return the class of a style, whose colours have a light and a dark form."""
+        own = dict(rule.strip().split(": ", 1) for rule in style.strip("; ").split(";"))
+        is_area = "font-size" not in own and "stroke" not in own
+        rules = []
+        for name, value in own.items():
+            if name in ("fill", "stroke") and value.startswith("#"):
+                rules.append((name, *in_themes(value, is_area)))
+            elif name != "font-family":
+                rules.append((name, *[self.shorter(value)] * 2))
         return self.looks.setdefault(tuple(rules), letters(len(self.looks)))
 
-    def _cut(self, gc: GraphicsContextBase, segments: list[tuple[Any, int]]) -> str:
-        """Return the id of what a path is cut to, "" for one that lies within it."""
-        room = gc.get_clip_rectangle()
-        if room is None:
-            return ""
-        left, top = room.x0, self.high - room.y1
-        for ends, _ in segments:
-            for x, y in zip(ends[::2] - left, ends[1::2] - top, strict=True):
-                if not (-1 < x < room.width + 1 and -1 < y < room.height + 1):
-                    size = f'width="{short(room.width)}" height="{short(room.height)}"'
-                    rect = f'<rect x="{short(left)}" y="{short(top)}" {size}/>'
-                    return self.cuts.setdefault(rect, f"cut{len(self.cuts)}")
-        return ""
-
-    def document(self, alt: str) -> str:
-        """Return what was drawn as an SVG document, on a ground of its own."""
-        often = Counter(piece.data for piece in self.pieces)
-        again = [data for data, times in often.items() if times > 1 and len(data) > WORTH]
-        ids = {data: f"s{nr}" for nr, data in enumerate(again) if data[0] != "<"}
-        defs = "".join(f'<clipPath id="{id}">{rect}</clipPath>' for rect, id in self.cuts.items())
-        defs += "".join(f'<path id="{id}" d="M0 0{data}"/>' for data, id in ids.items())
-        edge = f'width="{short(self.wide - 1)}" height="{short(self.high - 1)}" rx="10"'
-        body = f'<rect class="panel" x=".5" y=".5" {edge}/>'
-        for (look, cut), pieces in groupby(self.pieces, lambda piece: piece[:2]):
-            within = f' clip-path="url(#{cut})"' if cut else ""
-            body += f'<g class="{look}"{within}>{"".join(element(one, ids) for one in pieces)}</g>'
-        wide, high = short(self.wide), short(self.high)
-        size = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}"'
-        return (
-            f'{BEGINS} xmlns="http://www.w3.org/2000/svg" role="img" {size} font-family="{FONT}">\n'
-            f"<title>{safe(alt)}</title>\n<style>{sheet(self.looks)}</style>\n"
-            f"<defs>{defs}</defs>\n{body}\n</svg>\n"
-        )
+    def css(self) -> str:
+        """Return the rules of all classes; in the dark only colours differ."""
+        light: dict[str, list[str]] = {}
+        dark: dict[str, list[str]] = {}
+        looks = ((rules, f".{name}") for rules, name in self.looks.items())
+        for rules, name in (*GROUND, *looks):
+            for what, bright, dim in rules:
+                light.setdefault(f"{what}:{bright}", []).append(name)
+                if dim != bright:
+                    dark.setdefault(f"{what}:{dim}", []).append(name)
+        return f"{grouped(light)}@media(prefers-color-scheme:dark){{{grouped(dark)}}}"
 
 
-class FigureCanvas(FigureCanvasBase):
-    """Let `figure.savefig` draw: matplotlib looks for this name in a backend."""
-
-    def print_svg(self, file: IO[bytes], *, alt: str = "", **_: object) -> None:
-        renderer = Renderer(*self.figure.bbox.size, self.figure.dpi)
-        self.figure.draw(renderer)
-        file.write(renderer.document(alt).encode())
-
-
-def element(piece: Piece, ids: dict[str, str]) -> str:
-    """Return a piece as SVG."""
-    if piece.data[:1] == "<":
-        return piece.data
-    x, y = short(piece.x), short(piece.y)
-    if piece.data in ids:
-        return f'<use href="#{ids[piece.data]}" x="{x}" y="{y}"/>'
-    return f'<path d="M{x} {y}{piece.data}"/>'.replace(" -", "-")
-
-
-def steps(segments: list[tuple[list[float], list[float], int]]) -> Iterator[str]:
-    """Yield the commands of a path from its first place, to a tenth of a px; steps on one line that
-    goes across or up are one.
-    """
-    here, start, row, so_far = (0.0, 0.0), (0.0, 0.0), "", 0.0
-    for xs, ys, code in segments:
-        ends = [(round(float(x), 1), round(float(y), 1)) for x, y in zip(xs, ys, strict=True)]
-        dx, dy = round(ends[-1][0] - here[0], 1), round(ends[-1][1] - here[1], 1)
-        is_line, is_flat = code == Path.LINETO, not dx or not dy
-        if is_line and not dx and not dy:
+def path(data: str) -> str:
+    """Return the steps of a path to a tenth, without those that go nowhere."""
+    steps, here = [], []
+    for letter, numbers in STEP.findall(data):
+        ends = [round(float(number), 1) for number in numbers.split()]
+        if letter == "L" and ends == here:
             continue
-        step = ("v" if not dx else "h") if is_line and is_flat else ""
-        if row and (step != row or so_far * (dx + dy) < 0):
-            yield f"{row}{short(so_far)}"
-            row, so_far = "", 0.0
-        if step:
-            row, so_far, here = step, so_far + dx + dy, ends[-1]
-        elif code == Path.CLOSEPOLY:
-            yield "z"
-            here = start
-        elif (dx, dy) != (0, 0) or code != Path.MOVETO or here != (0, 0):
-            moved = (f"{short(x - here[0])} {short(y - here[1])}" for x, y in ends)
-            yield f"{SIGNS[code]}{' '.join(moved)}"
-            start, here = (ends[-1] if code == Path.MOVETO else start), ends[-1]
-    if row:
-        yield f"{row}{short(so_far)}"
-
-
-def painted(name: str, colour: Colour | None, is_area=False) -> list[tuple[str, str, str]]:
-    """Return the rules of a colour, none where nothing is seen; words may stand on an area."""
-    opaque = 0.0 if colour is None else (*colour, 1)[3]
-    if not opaque:
-        return []
-    rules = [(name, *in_themes(to_hex(colour), is_area))]
-    return rules if opaque == 1 else [*rules, same(f"{name}-opacity", f"{opaque:.2g}")]
-
-
-def same(name: str, value: str) -> tuple[str, str, str]:
-    return name, value, value
+        if letter == "L" and ends[1] == here[1]:
+            steps.append(f"H{short(ends[0])}")
+        elif letter == "L" and ends[0] == here[0]:
+            steps.append(f"V{short(ends[1])}")
+        else:
+            steps.append(letter + " ".join(map(short, ends)))
+        here = ends[-2:] or here
+    return "".join(steps)
 
 
 def in_themes(colour: str, is_area: bool) -> tuple[str, str]:
@@ -251,18 +163,6 @@ def between(theme: dict[str, str], parts: list[float]) -> str:
     """Return a colour of a theme: its ink for 0, its ground for 1."""
     ends = zip(parts, parted(theme["ink"]), parted(theme["ground"]), strict=True)
     return to_hex([ink + (ground - ink) * part for part, ink, ground in ends])
-
-
-def sheet(looks: dict[Rules, str]) -> str:
-    """Return the rules of all classes; in the dark only colours differ."""
-    light: dict[str, list[str]] = {}
-    dark: dict[str, list[str]] = {}
-    for rules, name in looks.items():
-        for what, bright, dim in rules:
-            light.setdefault(f"{what}:{bright}", []).append(f".{name}")
-            if dim != bright:
-                dark.setdefault(f"{what}:{dim}", []).append(f".{name}")
-    return f"{grouped(light)}@media(prefers-color-scheme:dark){{{grouped(dark)}}}"
 
 
 def short(number: float) -> str:

@@ -114,14 +114,7 @@ def _svg(figure: Figure, alt: str) -> str:
     """Return a figure as SVG, "" where that is not small."""
     from helpers import plot_svg
 
-    file = io.BytesIO()
-    try:
-        figure.savefig(
-            file, format="svg", dpi=DOTS, backend=f"module://{plot_svg.__name__}", alt=alt
-        )
-    except plot_svg.TooMuch:
-        return ""
-    svg = file.getvalue().decode()
+    svg = plot_svg.chart(figure, alt)
     return svg if len(svg) <= MOST else ""
 
 

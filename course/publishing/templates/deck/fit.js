@@ -282,12 +282,13 @@ function zoom(picture, wide, high) {
   return Math.round(words * times * 10) / 10;
 }
 
-// The smallest size of words in a drawing, as it says itself; 14 where it does not (a plot).
+// The smallest size of words in a drawing, in px, as it says itself; 14 where it does not (pixels).
 function wordsIn(picture) {
   if (picture.dataset.words) return +picture.dataset.words;
-  const found = /^data:image\/svg\+xml;base64,(.*)/.exec(picture.src);
-  const sizes = found ? [...atob(found[1]).matchAll(/font-size[=:]\s*"?([\d.]+)/g)].map((one) => +one[1]) : [];
-  picture.dataset.words = sizes.length ? Math.min(...sizes) : 14;
+  const found = /^data:image\/svg\+xml;base64,(.*)/.exec(picture.src), svg = found ? atob(found[1]) : "";
+  const sizes = [...svg.matchAll(/font-size[=:]\s*"?([\d.]+)/g)].map((one) => +one[1]);
+  const px = picture.naturalWidth / (+/viewBox="0 0 ([\d.]+)/.exec(svg)?.[1] || picture.naturalWidth);
+  picture.dataset.words = sizes.length ? px * Math.min(...sizes) : 14;
   return +picture.dataset.words;
 }
 
