@@ -29,11 +29,12 @@ class Lab extends Base {
 
   // A button for each action: its name, what it does, and what is run. Of many, one group is seen at a time.
   controls() {
-    const { actions, states } = this.film;
+    const { actions, states } = this.film, turns = actions[0]?.group === "turn";
     this.acts = element("div", "acts", this.panel);
     this.tabs = new Map();
-    if (actions.length > MANY) this.fold(new Set(actions.map(({ group }) => group)));
-    this.actions = actions.map(({ code, does, key, group, called = "" }, at) => {
+    if (turns) this.knob(actions.length - 1);
+    else if (actions.length > MANY) this.fold(new Set(actions.map(({ group }) => group)));
+    this.actions = (turns ? [] : actions).map(({ code, does, key, group, called = "" }, at) => {
       const made = this.button(this.tabs.get(group)?.box ?? this.acts, `action ${at}`, "", "", () => this.act(at));
       Object.assign(made, { className: "player-action", ariaKeyShortcuts: key || null });
       made.style.order = at;
@@ -44,12 +45,19 @@ class Lab extends Base {
       return made;
     });
     const bar = this.controlBar = element("div", "bar", this.panel);
-    this.button(bar, "undo", "Undo", "u", () => this.walk(this.trail.slice(0, -1)));
+    if (!turns) this.button(bar, "undo", "Undo", "u", () => this.walk(this.trail.slice(0, -1)));
     this.button(bar, "reset", "Reset", "r", () => this.restart());
     this.rest = element("span", "rest", bar);
-    if (!states.some(({ focus }) => focus)) return;
-    this.button(bar, "earlier", "◀ Back", "←", () => this.jump(this.around(-1)));
-    this.button(bar, "later", "Next ▶", "→", () => this.jump(this.around(1)));
+    if (!turns && !states.some(({ focus }) => focus)) return;
+    this.button(bar, "earlier", "◀ Back", "←", () => this.jump(this.around(-1))).classList.toggle("player-back", turns);
+    this.button(bar, "later", "Next ▶", "→", () => this.jump(this.around(1))).classList.toggle("player-next", turns);
+  }
+
+  // One value that is turned: each action is a value.
+  knob(max) {
+    const time = element("div", "time", this.acts), turn = this.turn = element("input", "range", time, { type: "range", max });
+    turn.addEventListener("input", () => this.act(+turn.value));
+    this.turned = element("b", "count", time, { style: "min-width:7ch" });
   }
 
   fold(groups) {
@@ -65,8 +73,8 @@ class Lab extends Base {
   footer() {
     const { actions, legend, roles } = this.film;
     const keys = actions.filter(({ key }) => key).map(({ key }) => key);
-    const nodes = this.buttons.has("later") ? [["← →", "node"]] : [];
-    this.keysLine(this.panel, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes, ...(this.goals.length > 1 ? [["q", "next question"]] : [])], `lab, then press ${keys[0]} to ${keys.at(-1)}`);
+    const nodes = this.buttons.has("later") ? [["← →", this.turn ? "turn" : "node"]] : [], runs = this.turn ? [] : [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"]];
+    this.keysLine(this.panel, [...runs, ["r", "reset"], ...nodes, ...(this.goals.length > 1 ? [["q", "next question"]] : [])], `lab, then press ${this.turn ? "→" : `${keys[0]} to ${keys.at(-1)}`}`);
     this.legend = element("div", "legend", element("div", "foot", this.panel));
     for (const [role, state, words] of legend) this.sample(this.entry(words), roles[role] ?? role, roles[state] ?? state);
   }
@@ -121,11 +129,12 @@ class Lab extends Base {
   }
 
   act(action) {
-    this.walk([...this.trail, [this.frame, action, this.target(this.frame, action)]], true);
+    this.walk([...(this.turn ? [] : this.trail), [this.frame, action, this.target(this.frame, action)]], true);
   }
 
   jump(to) {
-    if (to !== undefined && to !== this.frame) this.walk([...this.trail, [this.frame, -1, to]]);
+    if (this.turn) this.act(to);
+    else if (to !== undefined && to !== this.frame) this.walk([...this.trail, [this.frame, -1, to]]);
   }
 
   walk(trail, drops = false) {
@@ -159,6 +168,10 @@ class Lab extends Base {
       if (button.ariaPressed) button.ariaPressed = chosen.includes(at);
     });
     if (this.deepest) this.rest.textContent = `${presses(this.deepest - this.depths[this.frame])} left`;
+    if (this.turn) {
+      this.turn.value = last[1];
+      this.turn.ariaLabel = this.turn.ariaValueText = this.turned.textContent = this.film.actions[last[1]].called;
+    }
     const can = { undo: this.trail.length && !this.isStart, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 };
     for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
     this.tell();

@@ -43,7 +43,7 @@ class LabGoals {
 
   count(met, found, all) {
     const done = this.ran(this.trail.slice(this.start.length)).length, fewest = met?.[0];
-    const told = fewest ? `${done}, ${done > fewest ? "fewer will do" : "the fewest"}` : presses(done) + (all > 1 ? ` · ${found} of ${all}` : "");
+    const told = fewest ? `${done}, ${done > fewest ? "fewer will do" : "the fewest"}` : this.turn ? "" : presses(done) + (all > 1 ? ` · ${found} of ${all}` : "");
     this.tally.textContent = (met ? "✓ " : "") + told;
     this.tally.classList.toggle("is-met", Boolean(met));
   }

@@ -22,7 +22,7 @@ class Action:
     speaks of it by `called`, or by its name.
 
     Buttons of one `group` belong together. What is done `anew` begins with the set-up of the lab. An action
-    without code has no button: the picture is clicked.
+    without code has no button: the picture is clicked. Where all are of the group "turn", each is a value of one slider.
     """
 
     name: str
