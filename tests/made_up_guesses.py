@@ -78,7 +78,7 @@ def cells():
         guess("99.q1"),
         code("run", "draw()", printed("it printed two\n"), picture, caption=CAPTION, expects=["x"]),
         because("**It multiplies.** So two came.\n\n- (a) It sounds so."),
-        code("run", "draw_again()", printed("and two again\n")),
+        code("run", "draw_again()", printed("and two again\n"), slide={"takeaway": "Two, always."}),
         text("notes", "**Guesses.** Most say a. **Ask next.** Why?"),
         text("question", "## 2 · Two\n\n**Predict.** Two numbers.", id="99.q2", answer=[405, -0.5]),
         guess("99.q2"),

@@ -222,6 +222,21 @@ def test_a_title_is_a_slide_of_its_own_and_what_does_not_fit_goes_on_on_the_next
     told = "".join(html for slide in made[1:] for html, *_ in slide.parts)
     assert [f"<p>Paragraph {number}.</p>" in told for number in range(30)] == [True] * 30
     assert len(made[-1].parts) == 2, "code stays below its text"
+    assert made[0].goals == ("A", "B")
+
+
+def test_a_picture_is_the_slide_at_a_step_of_its_own_before_a_fragment_comes():
+    plots = [shown(text_plain="p", image_png=PIXEL)] * 2
+    first, second = code("plot()", *plots), code("plot()", *plots)
+    (made,) = slides(
+        typed("## A", "slide"), first, text("words"), typed("later", "fragment"), second
+    )
+    assert (made.large, made.steps) == ((1, 2, 4, 5), 6)
+    assert [step for _, step, _ in made.parts] == [0, 0, 3, 3]
+
+
+def test_a_table_is_one_in_a_quotation_too():
+    assert "<td>1</td>" in CellRenderer(None).text("> | a |\n> |---|\n> | 1 |")
 
 
 def test_nothing_is_cut_within_a_fold_or_a_list():

@@ -211,7 +211,9 @@ def test_a_lesson_makes_a_small_deck_with_all_its_players_and_notes(tmp_path, le
     outputs = [(cell, one) for cell in held.cells for one in cell.get("outputs", [])]
     played = [cell for cell, one in outputs if FILM in one.get("data", {})]
     tried = [cell for cell in played if cell.metadata.course.role == "try"]  # not for a room
+    pictures = sum(map(len, re.findall(r'src="data:image/[^"]+"', html)))
     assert len(html.encode()) < 700_000, "a deck is one file that one can send"
+    assert len(html.encode()) - pictures < 600_000
     assert html.count('class="player-slot"') == len(played) - len(tried)
     told = re.findall(r'<aside class="say" data-step="\d+">(.*?)</aside>', html, re.DOTALL)
     steps_ = sum(map(int, re.findall(r'data-steps="(\d+)"', html)))

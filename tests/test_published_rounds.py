@@ -132,7 +132,7 @@ def test_a_deck_has_a_slide_for_each_round_and_the_result_comes_before_the_reaso
     assert "Most say a" in first.notes[0]
     assert "Who changes their mind?" in first.notes[1]
     assert "So two came." in first.notes[2]
-    assert (after.title, after.steps, after.lead) == ("1 · One", 2, ""), "what was found answers it"
+    assert (after.title, after.steps, after.lead) == ("1 · One", 3, "")
     assert "draw_again" in after.code
     html = published(tmp_path, "slides")
     assert "predict(" not in html

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from notebook_rules.lesson import Lesson, decoded_pictures
 from slide_programs import store_graphs
 
@@ -70,11 +70,13 @@ def test_what_a_room_would_miss_is_named():
     away = Round("t", "b", ("",), lead="Look at the plot above.")
     answered = Round("t", "c", ("", "", ""), ask="Why?", result=Result("6"), takeaway="Six.")
     unseen = new_code_cell("f()", metadata={"course": {"role": "run", "ask": "Where?"}})
-    cells = prepared(new_notebook(cells=[unseen]), notes=True).cells
-    of_a, of_b, of_unseen = gaps(cells, [asked, away, answered])
+    endless = new_markdown_cell("**1** · a. Do.", metadata={"course": {"role": "exercise"}})
+    cells = prepared(new_notebook(cells=[unseen, endless]), notes=True).cells
+    of_a, of_b, of_unseen, of_endless = gaps(cells, [asked, away, answered])
     assert "(cell a)" in of_a
     assert "plot above" in of_b
     assert f"cell {unseen.id}" in of_unseen
+    assert f"cell {endless.id}" in of_endless
 
 
 def test_a_slide_shows_the_lines_that_are_kept_and_where_others_were_left_out():

@@ -67,17 +67,20 @@ def test_a_small_graph_lies_on_its_side_with_words_that_can_be_read():
     assert json.loads(written(show(two_leaves()).folded))["roots"]
 
 
-def test_each_wire_ends_at_a_card_where_leaves_have_names_of_different_length():
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_each_wire_begins_and_ends_at_a_card_in_rows_that_are_shorter(rows):
     linear = torch.nn.Linear(4, 1)
     graph = show(
         (linear(torch.ones(3, 4)) ** 2).mean(), names={"w": linear.weight, "the.bias": linear.bias}
     ).folded
-    marks = for_slide(graph, is_lying=False, is_short=True).marks
+    drawn = for_slide(graph, rows)
+    assert drawn.width < 1.5 * for_slide(graph).width / rows
+    marks = drawn.marks
     boxes = [mark.at for mark in marks if mark.part == "body"]
-    ends = [mark.at[-2:] for mark in marks if mark.role == "edge"]
-    assert len(ends) == len(graph.edges)
-    for x, y in ends:
+    wires = [mark.at for mark in marks if mark.role == "edge"]
+    assert len(wires) == len(graph.edges)
+    for x, y in [at[:2] for at in wires] + [at[-2:] for at in wires]:
         assert any(
-            left <= x <= left + wide and top <= y <= top + high
+            left - 1 <= x <= left + wide + 1 and top - 1 <= y <= top + high + 1
             for left, top, wide, high, _ in boxes
         )

@@ -12,6 +12,7 @@ from autograd_graphs.drawing import frames
 from autograd_graphs.drawing.cards import (
     ABOVE,
     MOST_USES,
+    ROUND,
     Card,
     draw_card,
     draw_legend,
@@ -31,11 +32,11 @@ from autograd_graphs.drawing.layout import (
     Placed,
     Point,
     lay_out,
-    lying,
     work,
 )
 from autograd_graphs.drawing.palette import SMALL, TITLE
 from autograd_graphs.drawing.room import Room, on_wires, points_of
+from autograd_graphs.drawing.rows import in_rows
 from autograd_graphs.drawing.spine import NARROW, STRAIGHT, TRUNK, WIDEST, Rule, spine
 from autograd_graphs.drawing.tints import Tint, Tints, tinted
 from autograd_graphs.text import sentence, visible, width
@@ -165,20 +166,23 @@ def in_words(why: str, text: str, shown: Sequence[str] = ()) -> Drawing:
     return Drawing(*size, tuple(pen.marks), f"{why}\n\n{text}", why)
 
 
-def for_slide(graph: Graph, is_lying: bool, is_short: bool = False) -> Drawing:
+def for_slide(
+    graph: Graph, rows: int = 1, form: str = "long", most_uses: int = MOST_USES
+) -> Drawing:
     """Return the cards and wires of a graph alone, for a slide, which has title and words of its
-    own; lying, the result is at the right, and backward goes to the left.
+    own. It lies on its side, in so many rows: the result is at the right, and backward goes to the
+    left.
 
-    Short cards have one line, and stand closer.
+    Cards in "short" form have one line, "bare" ones a name; a leaf with more than `most_uses` is
+    drawn once per use.
     """
-    part, cards = fit(graph)
-    if is_short:
-        cards = make_cards(part, is_dense=True)
+    part, _ = fit(graph)
+    cards = make_cards(part, form != "long" or is_dense(part), most_uses=most_uses)
+    if form == "bare":
+        cards = replace(wanted(cards), cards=tuple(map(named_alone, wanted(cards).cards)))
     cards = replace(cards, cards=tuple(map(with_small_rest, cards.cards)))
     words = [Word(wire.word) for wire in cards.wires]
-    laid = laid_out(part, cards, words, is_short)
-    if is_lying:
-        laid = laid_on_side(cards, words, is_short)
+    laid = laid_on_side(cards, words, form != "long" or rows > 1, rows)
     room = frames.Rect.around([laid.room, *rects(laid.cards.cards, laid.placed)])
     pen = Pen(round(SLIM - room.left), round(SLIM - room.top))
     draw_graph(pen, laid.cards, laid.placed, words)
@@ -186,7 +190,7 @@ def for_slide(graph: Graph, is_lying: bool, is_short: bool = False) -> Drawing:
     return Drawing(wide + 2 * SLIM, high + 2 * SLIM, tuple(pen.marks), tree(graph), alt_text(graph))
 
 
-def laid_on_side(cards: Cards, words: Sequence[Word], has_short_cards: bool) -> Laid:
+def laid_on_side(cards: Cards, words: Sequence[Word], is_tight: bool, rows: int = 1) -> Laid:
     """Return cards with their places, the result at the right.
 
     A tag sticks out above the wires that come in, and needs no room beside them.
@@ -196,8 +200,14 @@ def laid_on_side(cards: Cards, words: Sequence[Word], has_short_cards: bool) -> 
         if word.text or word.size:
             rooms[nr] = word.room[0] + BETWEEN, word.room[1]
     boxes = [card.size for card in cards.cards]
-    placed = lying(boxes, cards.edges, rooms, TIGHT if has_short_cards else LOOSE)
+    placed = in_rows(boxes, cards.edges, rooms, TIGHT if is_tight else LOOSE, rows)
     return Laid(cards, placed, (), frames.extent(placed, ()), is_lying=True)
+
+
+def named_alone(card: Card) -> Card:
+    """Return a card without all that stands beside its name."""
+    bare = measured(replace(card, rest="", beside=(), lines=()), card.device)
+    return replace(bare, width=bare.width + 2 * ROUND) if card.kind == "leaf" else bare
 
 
 def with_small_rest(card: Card) -> Card:
@@ -313,7 +323,12 @@ def is_drawable(cards: Cards, has_capsules: bool) -> bool:
     return count <= MOST_CARDS and work(count, cards.edges, has_words) <= MOST_WORK
 
 
-def make_cards(graph: Graph, is_dense: bool = False, tints: NodeTints | None = None) -> Cards:
+def make_cards(
+    graph: Graph,
+    is_dense: bool = False,
+    tints: NodeTints | None = None,
+    most_uses: int = MOST_USES,
+) -> Cards:
     """Make the cards and wires of a graph; stubs and repeated leaves come last."""
     uses = Counter(edge.target for edge in graph.edges)
     places = devices(graph)
@@ -330,13 +345,27 @@ def make_cards(graph: Graph, is_dense: bool = False, tints: NodeTints | None = N
         if target is None:
             cards.append(stub(edge, times))
             target = len(cards) - 1
-        elif target in used and cards[target].kind == "leaf" and uses[target] > MOST_USES:
+        elif target in used and cards[target].kind == "leaf" and uses[target] > most_uses:
             cards.append(cards[target])
             target = len(cards) - 1
         used.add(target)
         words = [wire_word(graph, edge, times), crossing(cards[edge.source], cards[target])]
         wires.append(Wire(edge.source, target, number, ", ".join(filter(None, words))))
     return Cards(tuple(cards), tuple(wires))
+
+
+def wanted(cards: Cards) -> Cards:
+    """Return cards and wires without those that say that no gradient is wanted."""
+    kept, number = [], {}
+    for nr, card in enumerate(cards.cards):
+        if card.kind != "none":
+            number[nr] = len(kept)
+            kept.append(card)
+    wires = []
+    for wire in cards.wires:
+        if wire.target in number:
+            wires.append(replace(wire, source=number[wire.source], target=number[wire.target]))
+    return Cards(tuple(kept), tuple(wires))
 
 
 def bundles(graph: Graph) -> Iterator[tuple[int, Edge, int]]:

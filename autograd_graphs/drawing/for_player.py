@@ -26,6 +26,7 @@ from autograd_graphs.drawing.diagram import (
     make_cards,
     middles_of,
     solid,
+    wanted,
 )
 from autograd_graphs.drawing.display_list import Mark, Owner, Pen
 from autograd_graphs.drawing.layout import Placed, Point
@@ -158,20 +159,6 @@ def cards_with_slots(
             card = tall_card
         roomier.append(roomy(card, slots.get(card.node, 0)))
     return replace(cards, cards=tuple(roomier))
-
-
-def wanted(cards: Cards) -> Cards:
-    """Return cards and wires without those that say that no gradient is wanted."""
-    kept, number = [], {}
-    for nr, card in enumerate(cards.cards):
-        if card.kind != "none":
-            number[nr] = len(kept)
-            kept.append(card)
-    wires = []
-    for wire in cards.wires:
-        if wire.target in number:
-            wires.append(replace(wire, source=number[wire.source], target=number[wire.target]))
-    return Cards(tuple(kept), tuple(wires))
 
 
 def roomy(card: Card, slot: int) -> Card:

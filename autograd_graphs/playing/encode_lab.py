@@ -31,6 +31,8 @@ class LabEncoder(Encoder):
             data["aside"] = list(film.aside)
         if film.goals:
             data["goals"] = list(map(question, film.goals))
+        if film.left:
+            data["left"] = list(film.left)
         scenes = [list(map(self.mark_number, scene.marks)) for scene in film.scenes]
         states = list(self.states(film))
         legend = []

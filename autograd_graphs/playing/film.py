@@ -108,7 +108,8 @@ class LabFilm:
     `code` are the lines of the set-up, `start` the actions from state 0 to state `first`, with
     which the lab begins; CLICK is one on the next node. `legend` are (role, state, words). `text` is
     what is shown where nothing plays, `alt` says in one sentence what to notice. `aside` is how far
-    a graph under boxes moves on a slide, to the right and up; (0, 0) where it stays.
+    a graph under boxes moves on a slide, to the right and up; (0, 0) where it stays. `left` says of each
+    state how many actions lead on from there, where the map ends.
     """
 
     code: tuple[str, ...]
@@ -123,6 +124,7 @@ class LabFilm:
     legend: tuple[tuple[str, str, str], ...] = ()
     aside: tuple[int, int] = (0, 0)
     goals: tuple[Goal, ...] = ()
+    left: tuple[int, ...] = ()
 
     def steps(self) -> Iterator[tuple[int, int, Transition]]:
         """Yield (state, action, transition) of the start; a click leads on, or to ENDS."""

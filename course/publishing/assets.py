@@ -37,6 +37,11 @@ FONTS = [  # family, weights, file
     ("Course Mono", "500", "mono-500.woff2"),
     ("Course Mono", "700", "mono-700.woff2"),
 ]
+# What of reveal.js a deck has no use for, by its selectors: its own transitions, grounds, controls and views.
+OFF = re.compile(
+    r"r-overlay|data-transition|background|\.controls|scroll|\.overview|\.cube|\.page\b|jump-to"
+)
+RULE = re.compile(r"([^{}@]+)\{[^{}]*\}|@[^{}]+\{(?:[^{}]|\{[^{}]*\})*\}")
 TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
 
 
@@ -45,7 +50,7 @@ def styles(kind: str) -> list[str]:
     if kind != "page":
         ours = [(DECK / f"{name}.css").read_text(encoding="utf-8") for name in STYLED[kind]]
         graphs = f"svg.graph{{{colours()}}}\n"
-        return [reveal("dist/reveal.css"), PLAYER_STYLE, reading(), graphs, *ours]
+        return [used(reveal("dist/reveal.css")), PLAYER_STYLE, reading(), graphs, *ours]
     ours = (TEMPLATES / "page" / "page.css").read_text(encoding="utf-8")
     wide = (SHARED / "wide.css").read_text(encoding="utf-8")
     return [PLAYER_STYLE, reading(), ours, wide, filter_box.style(), prediction.STYLE]
@@ -78,7 +83,7 @@ def scripts(kind: str) -> list[tuple[str, str]]:
     return [
         ("classic", quiet(reveal("dist/reveal.js"))),
         ("module", plays),
-        ("module", "\n".join([typed, *ours])),
+        ("module", player.without_comments("\n".join([typed, *ours]))),
     ]
 
 
@@ -97,6 +102,16 @@ def environment(folder: Path) -> Environment:
 
 def digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def used(style: str) -> str:
+    """Return a style sheet without the rules that are for nothing but what is off in a deck."""
+
+    def kept(rule: re.Match) -> str:
+        is_off = rule[1] and all(map(OFF.search, rule[1].split(",")))
+        return "" if is_off else rule[0]
+
+    return RULE.sub(kept, style)
 
 
 def quiet(script: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from html import escape, unescape
 from pathlib import Path
 
+from mistune.plugins.table import table_in_quote
 from nbconvert.filters import ansi2html
 from nbconvert.filters.markdown_mistune import (
     BlockParser,
@@ -54,6 +55,7 @@ class CellRenderer:
         renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
         # Parsers of Markdown alone: formulas are MathML by now, so a dollar that is left is money.
         reader = MarkdownWithMath(renderer, BlockParser(), InlineParser())
+        table_in_quote(reader)
         html = ticked(led_to_pages(reader.render(source)))
         if self.trust:
             return with_pictures(html, self.folder) + note(html)

@@ -21,7 +21,9 @@ SENTENCES = {"caption": 300, "ask": 90}  # characters at most
 STORED = ("graph",)  # what `make refresh` stores for a slide
 MOST_MINUTES = 60
 CALLS = ("predict", "draw", "find_line", "order", "explain")
-SLIDE = dict.fromkeys(("skip", "lead", "ask", "takeaway", "graph", "question", "presses"), str)
+SLIDE = dict.fromkeys(
+    ("skip", "lead", "ask", "takeaway", "graph", "question", "presses", "part"), str
+)
 SLIDE |= dict.fromkeys(("options", "asked", "answers", "lanes", "chart", "lines"), list)
 SUMMARY = re.compile(r"(<summary>Why\?) Open it when you have run the cell(?=</summary>)")
 PICTURE = re.compile(r"""<img((?:\s+[\w-]+(?:="[^"]*")?)*)\s*/?>""")

@@ -25,10 +25,15 @@ REMEDIES = {
     "table": "take rows out of the table, or words",
     "flow": "split it into two slides, or let its code print less",
     "wide": "show fewer columns",
+    "empty": "let its slide name a graph, a chart or lanes, or tell something first",
     "heading": "give its first cell a heading",
     "notes": "write a cell with the role or slide type of notes",
 }
-LACKS = {"heading": "has no heading", "notes": "has a step without notes"}
+LACKS = {
+    "empty": "has an empty half",
+    "heading": "has no heading",
+    "notes": "has a step without notes",
+}
 
 
 @dataclass(frozen=True)

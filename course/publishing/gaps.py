@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 
 from course.publishing.cell_renderer import TAG, Cells
+from course.publishing.lesson_slides import EXERCISE
 from course.publishing.slides import Round, Slide
 
 WORDS = ("lead", "ask", "takeaway")
@@ -17,7 +18,7 @@ ELSEWHERE = re.compile(rf"\b(?:{SIGHT} (?:above|below)|comes? below|first {SIGHT
 
 def gaps(cells: Cells, slides: Sequence[Slide]) -> Iterator[str]:
     """Yield a sentence on each question without its answer, each one that leads off its slide, and on
-    all words of a cell for slides that none of them shows.
+    what stands on none of them.
     """
     for number, slide in enumerate(slides, start=1):
         if not isinstance(slide, Round):
@@ -28,9 +29,17 @@ def gaps(cells: Cells, slides: Sequence[Slide]) -> Iterator[str]:
         away = ELSEWHERE.search(TAG.sub("", f"{slide.lead} {slide.ask}"))
         if away:
             yield f"{where} speaks of something {away[0]!r}, where nothing is: say what it is."
+    yield from unseen(cells, slides)
+
+
+def unseen(cells: Cells, slides: Sequence[Slide]) -> Iterator[str]:
+    """Yield a sentence on each exercise, and on all words of a cell for slides, that no slide shows."""
     shown = plain(" ".join(map(str, map(vars, slides))))
     for cell in cells:
         course = cell.metadata.course
+        if course.get("role") == "exercise" and not EXERCISE.search(cell.source):
+            begin = "**NN.M** · its kind · 5 minutes."
+            yield f"cell {cell.id}: its exercise stands on no slide. Begin it with {begin}"
         own = {"ask": course.get("ask", "")} | course.get("slide", {})
         for name in WORDS:
             if "skip" not in own and plain(own.get(name, "")) not in shown:

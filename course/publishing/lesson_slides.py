@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 from autograd_graphs.playing.player import FILM
 from course.publishing import durations, notes
 from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
+from course.publishing.slide_drawings import HIGH, LOW
 from course.publishing.slide_graphs import slide_graph
 from course.publishing.slide_groups import (
     grouped,
@@ -36,6 +37,7 @@ from course.publishing.told_slides import (
     LEAD,
     drawing,
     flow,
+    is_foreseen,
     kept_of,
     left_over,
     printed_by,
@@ -57,7 +59,7 @@ CELLS = re.compile(r"(?<!\\)\|")
 WIDEST = 72  # letters of a symptom on a slide
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
 EXERCISE = re.compile(
-    r"\*\*(?P<id>\d\d\.\d+)\*\* · (?P<kind>[^.]+)· (?P<minutes>[^.]+)\. (\*\*(?P<name>.+?)[.?]?\*\* )?"
+    r"\*\*(?P<id>\d\d\.\d+)\*\* · (?P<kind>[^.]+)· (?P<minutes>\d+ minutes)\. (\*\*(?P<name>.+?)[.?]?\*\* )?"
 )
 HEAD = ("", "How long", "What to do")  # of the table of exercises
 VERBS = {  # by what an exercise says; the first one of a lesson mends its case in other clothes
@@ -216,7 +218,7 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
         code = code_of(asked, runs[0], result.failed, renderer)
         shown = {"code": code, "run": runs[0].id, "result": result}
     if runs and takeaway:
-        shown["drawing"] = drawing(own, runs[0])
+        shown["drawing"] = drawing(own, runs[0], LOW if options else HIGH)
     first = Round(
         title=title,
         cell=group[0].id,
@@ -228,6 +230,7 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
         right=asked.right if asked and (asked.letters or kind == "find_line") else "",
         is_voted=bool(options) and kind != "draw",
         swaps=kind in ("find_line", "order"),
+        is_foreseen=is_foreseen(own, shown.get("result")),
         is_question=True,
         takeaway=takeaway,
         **shown,
@@ -339,6 +342,7 @@ def lab_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
         cards=tuple(zip(text.asks, asked, answers, strict=False)),
         asked=number,
         presses=presses,
+        part_seen=own.get("part", ""),
         takeaway=takeaway,
         **shown,
     )

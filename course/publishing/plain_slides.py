@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from nbformat import NotebookNode
 
@@ -14,6 +15,8 @@ from course.publishing.slides import Flow, Opening, Slide
 BEGINS = ("slide", "subslide")
 NO_BLOCK = r"(?![-+*]\s|[>#|<!`~$]|\d+[.)])"  # a line of plain words
 TITLE = re.compile(rf"#\s+[^\n]+(?:\n+{NO_BLOCK}[^\n]+(?:\n{NO_BLOCK}[^\n]+){{0,3}})?")
+PICTURE = re.compile(r'<div class="pic"><(?:img|svg) ')
+GOALS = range(3, 8)  # so many headings, the title's among them, have room on a title
 NO_NOTES = "<p>No notes on this slide.</p>"
 
 
@@ -23,17 +26,21 @@ def plain_slides(cells: Cells, renderer: CellRenderer, name: str) -> list[Slide]
     if not any(slide_type(cell) in BEGINS for cell in cells):
         cells = portioned(cells)
     made: list[Slide] = []
+    headings: list[str] = []
     title, times = renderer.line(name), 0
     for group in grouped(cells):
         heading, _ = split_heading(of_room(group)[0])
         times += 1
         if heading:
             title, times = renderer.line(heading), 1
+            headings.append(title)
         shown = title if times < 2 else f"{title} ({times})"
         if not made and is_opening(group):
             made.append(opening(group, renderer, shown))
         else:
             made.append(flow(group, renderer, shown))
+    if made and isinstance(made[0], Opening) and len(headings) in GOALS:
+        made[0] = replace(made[0], goals=tuple(headings[1:]))
     return made
 
 
@@ -76,15 +83,22 @@ def spoken(group: Cells, renderer: CellRenderer) -> str:
 
 
 def flow(group: Cells, renderer: CellRenderer, title: str) -> Slide:
-    """Return one slide: its heading is its title, a fragment comes with a key."""
+    """Return one slide: its heading is its title; a fragment comes with a key, and so does each picture of
+    an output, once more and large.
+    """
     shown = of_room(group)
-    parts, step = [], 0
+    parts, large, step, last = [], [], 0, 0
     for cell in shown:
         source = cell.source
         if cell is shown[0]:
             _, source = split_heading(cell)
-        step += slide_type(cell) == "fragment"
+        if slide_type(cell) == "fragment":
+            step = last = last + 1
         if source.strip() or cell.cell_type == "code":
-            parts.append((renderer.cell(cell, source), step, cell.id))
-    notes = (spoken(group, renderer),) * (step + 1)
-    return Flow(title=title, cell=shown[0].id, notes=notes, parts=tuple(parts))
+            html = renderer.cell(cell, source)
+            parts.append((html, step, cell.id))
+            for _ in PICTURE.findall(html):
+                last += 1
+                large.append(last)
+    notes = (spoken(group, renderer),) * (last + 1)
+    return Flow(title, shown[0].id, notes, parts=tuple(parts), large=tuple(large))

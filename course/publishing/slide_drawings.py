@@ -7,22 +7,23 @@ from collections.abc import Sequence
 from html import escape
 
 WIDE, HIGH, HEAD, TALLEST = 1136, 470, 60, 120  # px of a slide
+LOW = 350  # px that a row of options leaves
 LEFT, TOP, ENDS = 90, 30, 320  # of a chart
 SPAN = re.compile(r"(\d+)(?:-(\d+))? (!?)(.+)")  # "2-4 !at version 2": columns, alarm, words
 NUMBERS = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
 
 
-def lanes(rows: Sequence[str]) -> str:
+def lanes(rows: Sequence[str], most: int = HIGH) -> str:
     """Return a drawing of lanes over the lines of a program; "" where rows are not written so.
 
     The first row has the lines, "| a = x * 2 | a += 1"; each other one a name and its boxes,
-    "a | 1 version 0 | 2-3 !version 1".
+    "a | 1 version 0 | 2-3 !version 1". It is `most` px high at most.
     """
     head, *others = [re.split(r"\s*\|\s*", row.strip()) for row in rows]
     left = max([14 * len(name) + 24 for name, *_ in others], default=0)
     wide = (WIDE - left) / max(1, len(head) - 1)
     size = "" if max(map(len, head)) * 13 + 8 < wide else " small"
-    apart = min(190, (HIGH - HEAD) // max(1, len(others)))
+    apart = min(190, (most - HEAD) // max(1, len(others)))
     high = min(TALLEST, apart - 26)
     marks = []
     for place, words in enumerate(head[1:]):

@@ -1,20 +1,24 @@
-"""Draw a stored graph for a slide: on its side where that shows it larger, in the slide's own type."""
+"""Draw a stored graph for a slide: on its side, in rows where it is long, in the slide's own type."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import product
 
 from nbformat import NotebookNode
 
 from autograd_graphs.data import Graph
+from autograd_graphs.drawing.cards import MOST_USES
 from autograd_graphs.drawing.diagram import for_slide
 from autograd_graphs.drawing.display_list import SHAPES, Drawing, Mark, geometry
 from autograd_graphs.playing.stylesheet import css_class
 from autograd_graphs.stored import GRAPH, graph_from
 
 ROOM = 1136, 470  # px of a slide's body
-FORMS = (True, False), (False, False), (True, True), (False, True)  # lying, with short cards
+ROWS = 1, 2, 3, 4
+FORMS = ("long", "short"), ("bare",)  # of cards, in each number of rows
+APART = MOST_USES, 1  # uses of a leaf: with more it is drawn once per use
 LARGEST, READABLE = 2.0, 1.54  # times: then names have 30 px, or the smallest words 20
 
 
@@ -47,10 +51,11 @@ def stored(text: str) -> Graph | None:
 def best(graph: Graph) -> Drawing:
     """Return the first drawing whose words can be read, else the one that can be shown largest."""
     made = []
-    for is_lying, is_short in FORMS:
-        made.append(for_slide(graph, is_lying, is_short))
-        if times(made[-1]) >= READABLE:
-            return made[-1]
+    for forms, uses, rows in product(FORMS, APART, ROWS):
+        for form in forms:
+            made.append(for_slide(graph, rows, form, uses))
+            if times(made[-1]) >= READABLE:
+                return made[-1]
     return max(made, key=times)
 
 

@@ -72,7 +72,8 @@ class Round(Slide):
     `run` is the id of its code's cell. `options` are (letter, words); `right` is a letter, or "".
     What only shows something is no question. `drawing` is an SVG that covers the last step, `chart`
     a picture that stands under short code until then. Its result takes the place of its code where
-    it `swaps`.
+    it `swaps`. A graph that `is_foreseen` is seen with its code, in grey and without a word: what is
+    asked is not how it looks.
     """
 
     lead: str = ""
@@ -86,6 +87,7 @@ class Round(Slide):
     drawing: str = ""
     chart: str = ""
     swaps: bool = False
+    is_foreseen: bool = False
     is_question: bool = False
     is_voted: bool = False  # by letters; other hands are counted as right or not
     kind = "round"
@@ -97,7 +99,8 @@ class Lab(Slide):
     plays, all of them are, one by one.
 
     `run` is the id of the cell of its code. `cards` are (its number in the text, question, answer), `asked` says
-    which is answered, and `presses` are the keys that are pressed for it, one a step: "1 2".
+    which is answered, and `presses` are the keys that are pressed for it, one a step: "1 2". Of the picture all is
+    seen, or its "boxes", its boxes with "blocks", or its "graph".
     """
 
     lead: str = ""
@@ -107,6 +110,7 @@ class Lab(Slide):
     cards: tuple[tuple[str, str, str], ...] = ()
     asked: int = 0
     presses: str = ""
+    part_seen: str = ""
     takeaway: str = ""
     kind = "lab"
 
@@ -146,7 +150,10 @@ class Recap(Table):
 
 @dataclass(frozen=True)
 class Flow(Slide):
-    """Cells below each other. `parts` are (HTML, step, id): from which step on each cell is seen."""
+    """Cells below each other. `parts` are (HTML, step, id): from which step on each cell is seen. `large`
+    has the step of each picture at which it is the slide.
+    """
 
     parts: tuple[tuple[str, int, str], ...] = ()
+    large: tuple[int, ...] = ()
     kind = "flow"

@@ -15,7 +15,7 @@ from autograd_graphs.drawing.svg import image
 from course.publishing import durations, notes
 from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
 from course.publishing.portions import blocks
-from course.publishing.slide_drawings import chart, lanes
+from course.publishing.slide_drawings import HIGH, chart, lanes
 from course.publishing.slide_graphs import slide_graph
 from course.publishing.slide_groups import SHOWN, for_room, role, with_role
 from course.publishing.slides import AGAIN, Flow, Result, Round, Slide
@@ -68,7 +68,13 @@ def run_slide(
         code=renderer.code(cell.source, result.failed, kept=kept_of(own)),
         run=cell.id,
         result=result,
+        is_foreseen=is_foreseen(own, result),
     )
+
+
+def is_foreseen(own: dict, result: Result | None) -> bool:
+    """Tell whether a graph may be seen with its code: a player's, and what slides call `grey`."""
+    return "grey" in own or (result is not None and result.kind == "player")
 
 
 def kept_of(own: dict) -> list[int]:
@@ -167,12 +173,14 @@ def told_beside(words: str, own: dict, renderer: CellRenderer) -> tuple[str, str
     return "\n\n".join(seen), renderer.text("\n\n".join(said))
 
 
-def drawing(own: dict, run: NotebookNode) -> str:
-    """Return the graph, the lanes or the chart that a slide shows at its end; "" for none."""
+def drawing(own: dict, run: NotebookNode, most: int = HIGH) -> str:
+    """Return the graph, the lanes or the chart that a slide shows at its end; "" for none. Lanes are
+    `most` px high at most.
+    """
     if "graph" in run.metadata.course:
         return slide_graph(run.metadata.course.graph)
     if "lanes" in own:
-        return lanes(own["lanes"])
+        return lanes(own["lanes"], most)
     if "chart" in own:
         return chart(printed_by(run), own["chart"])
     return ""

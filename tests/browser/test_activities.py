@@ -15,6 +15,8 @@ LESSON = "07_retain_graph"
 DRAWN = every()["07.d1"]
 TITLES = {card["title"]: n for n, card in enumerate(DRAWN.shown["cards"])}
 RIGHT = [("Sum", "Mul"), ("Mul", "Pow"), ("Mul", "Pow"), ("Pow", "x")]
+SEEN = """() => [[...document.querySelectorAll(".prediction-card")].map(({ style }) => [style.left, style.top]),
+    [...document.querySelectorAll(".prediction-board g")].map((edge) => [edge.dataset.mark, edge.firstChild.getAttribute("d")])]"""
 BEYOND = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -77,6 +79,29 @@ def test_what_is_missing_and_too_much_is_told_with_its_reason(chromium, address)
         photograph(page, "activities-narrow", full_page=True)
 
 
+def test_an_answer_leads_from_ones_own_drawing_to_what_a_reload_shows(page):
+    page.clock.install(time=0)
+    page.reload()
+    page.clock.pause_at(1)
+    for one, other in (("Mul", "Sum"), ("Sum", "x")):
+        card(page, one).click()
+        card(page, other).click()
+    own = page.evaluate(SEEN)
+    lock(page, "draw")
+    assert page.evaluate(SEEN)[0] == own[0]
+    page.clock.run_for(9000)
+    marks = [mark for mark, _ in page.evaluate(SEEN)[1]]
+    assert marks == ["turned", "extra", "missing", "missing", "missing"]
+    end = page.evaluate(SEEN)
+    box(page, "draw").get_by_role("button", name="From my drawing again").click()
+    assert page.evaluate(SEEN)[0] == own[0]
+    page.clock.run_for(9000)
+    assert page.evaluate(SEEN) == end
+    page.emulate_media(reduced_motion="reduce")
+    page.reload()
+    assert page.evaluate(SEEN) == end
+
+
 def test_a_card_is_dragged_to_another(page):
     card(page, "Sum").scroll_into_view_if_needed()
     start, end = (card(page, title).bounding_box() for title in ("Sum", "x"))
@@ -90,6 +115,7 @@ def test_a_card_is_dragged_to_another(page):
 
 
 def test_a_card_that_was_taken_is_moved_by_arrows_and_let_go(page):
+    page.emulate_media(reduced_motion="reduce")
     taken, style = card(page, "Sum"), card(page, "Sum").get_attribute("style")
     taken.focus()
     page.keyboard.press("Enter")

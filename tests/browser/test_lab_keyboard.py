@@ -87,6 +87,7 @@ def test_what_was_begun_survives_a_restart_and_a_reload_and_is_no_answer(noteboo
     cells = [SETUP, *ASKED.values(), "progress()"]
     notebook.open(lab.write("begun.ipynb", *cells)).run_all()
     page = notebook.page
+    page.emulate_media(reduced_motion="reduce")  # a card moves at once
     empty = settled(page)
     begin_all(page)
     begun = settled(page)
@@ -158,8 +159,17 @@ def test_answers_are_there_after_a_restart_a_save_and_another_lesson(notebook, l
     assert page.get_by_text(LOST).count() == 0
 
 
-@pytest.mark.parametrize(("kind", "call"), [("draw", 'draw("10.d2")'), ("player", "labs.leaves()")])
-def test_what_a_cell_has_just_made_comes_into_view_whole(kind, call, notebook, lab):
+# The tallest of each, and what is clicked in it.
+MADE = {
+    "labs.leaves()": (".player", ".player-action"),
+    'draw("03.d2")': (".prediction", ".prediction-card"),
+    'find_line("one_real_model.f1")': (".prediction", ".prediction-line"),
+    'order("10.o3")': (".prediction", ".prediction-arrow"),
+}
+
+
+@pytest.mark.parametrize("call", MADE)
+def test_what_a_cell_has_just_made_is_in_view_whole_and_stays_there(call, notebook, lab):
     cells = [
         nbformat.v4.new_markdown_cell("\n\n".join(["above"] * 30)),
         nbformat.v4.new_code_cell(SETUP),
@@ -173,9 +183,12 @@ def test_what_a_cell_has_just_made_comes_into_view_whole(kind, call, notebook, l
     notebook.page.set_viewport_size({"width": 1280, "height": 720})
     for place in (1, 2):
         run(notebook, place)
-    name = ".player" if kind == "player" else ".prediction"
+    name, clicked = MADE[call]
     notebook.page.wait_for_selector(name)
     notebook.page.wait_for_function(f"(name) => Math.min(...({ROOM})(name)) >= 0", arg=name)
+    for at in (1, 2):
+        notebook.page.locator(clicked).nth(at).click()
+        notebook.page.wait_for_function(f"(name) => Math.min(...({ROOM})(name)) >= 0", arg=name)
 
 
 def test_a_sent_answer_leads_to_its_run_and_a_click_shows_all_of_the_player(notebook, lab):

@@ -210,17 +210,27 @@ def test_the_checklist_has_a_printed_page_of_its_own(reader, site):
 def test_pictures_follow_the_switch_and_not_the_system(reader, site):
     reader.goto(address(site, PLOTTED))
     reader.evaluate(GUESS_ALL)
-    graph = reader.locator(".cell_output img[src^='data:image/svg']").first
+    pictures = reader.locator(".cell_output img[src^='data:image/svg']").all()
     for chosen, colours in (("dark", DARK), ("light", LIGHT)):
         reader.evaluate(SWITCH, chosen)
         reader.emulate_media(color_scheme=OPPOSITE[chosen])
-        assert f"rgb{corner(graph)}" == rgb(colours["ground"])
+        assert {f"rgb{corner(one)}" for one in pictures} == {rgb(colours["ground"])}
 
 
 def corner(picture):
     """Return the colour of a picture near its corner, where its ground is seen."""
     seen = Image.open(io.BytesIO(picture.screenshot())).convert("RGB")
     return seen.getpixel((12, 12))
+
+
+def test_a_picture_a_little_wider_than_its_column_is_drawn_a_little_smaller(reader, site):
+    reader.set_viewport_size({"width": 1440, "height": 900})
+    reader.goto(address(site, "15_memory_and_checkpointing"))
+    reader.evaluate(GUESS_ALL)
+    plots = reader.locator(".cell_output img")
+    widths = plots.evaluate_all("(all) => all.map((one) => [one.naturalWidth, one.clientWidth])")
+    assert any(0.9 * natural < seen < natural for natural, seen in widths)
+    expect(reader.locator("[data-wide]:has(img)")).to_have_count(0)
 
 
 def test_a_wide_graph_on_a_telephone_says_that_it_scrolls_until_it_was(chromium, site):

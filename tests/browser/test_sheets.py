@@ -12,6 +12,7 @@ import nbformat
 import pytest
 from chromium import chromium as program
 from driver import watched
+from playwright.sync_api import expect
 
 from course import handouts
 from course.publish import main, publish
@@ -96,6 +97,9 @@ def test_a_player_is_printed_at_its_end_with_a_table_of_its_walk(chromium, tmp_p
         page = sheet_of(watch, lesson, tmp_path, "answers")
         sheets = [one.inner_text() for one in page.locator(".sheet:has(.player-room)").all()]
         tables = page.locator(".sheet > .walk:visible").count()
+        short = page.locator(".sheet:has(section .gap:visible)")
+        assert short.count() == short.filter(has=page.locator("> pre .rest:visible")).count() > 0
+        expect(page.locator(".sheet > pre .gap:visible")).to_have_count(0)
     assert tables == 1
     assert "backward() is done" in sheets[0]
     assert "cos(x) = cos(2)" in sheets[0]
@@ -132,6 +136,8 @@ def test_as_many_pages_are_printed_as_teaching_md_counts(tmp_path, number):
 
 def test_a_round_or_a_picture_that_is_too_full_fails_the_build(notebook, tmp_path, capsys):
     good = nbformat.read(notebook, 4)
+    again = next(cell for cell in good.cells if cell.source == "draw_again()")
+    again.metadata.course.slide = {"takeaway": "Two."}
     given = [str(notebook), "--to", "slides", "-o", str(tmp_path / "deck.html")]
 
     def built(option, wide):

@@ -35,6 +35,10 @@ class Base {
     return made;
   }
 
+  enable(can) {
+    for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
+  }
+
   // At the left the program over its picture, at the right what is said and done.
   halves() {
     const left = element("div", "left", this.root);
@@ -126,7 +130,8 @@ class Base {
     if (target.type === "range" && /^(Arrow|Page|Home|End)/.test(key) && !event.shiftKey) return;
     if ((key === " " || key === "Enter") && target.closest("button,summary")) return;
     if (target.type === "text") return;
-    const leaps = key === "Home" || key === "End"; // to the ends of the page, where the player has no use for it
+    // to the ends of the page, where the player has no use for it
+    const leaps = key === "Home" || key === "End";
     if (this.press(key, event) !== false || leaps) event.preventDefault();
   }
 

@@ -6,13 +6,14 @@ class Lab extends Base {
     root.classList.add("player-lab");
     film.states = film.states.map(named("title", "say", "scene", "patch", "focus", "text", "ways", "came", "chosen", "totals"));
     film.actions = film.actions.map(named("code", "does", "key", "adds", "group", "isAnew", "called"));
-    Object.assign(this, { least: 620, size: film.size, guessing: false, scenes: new Map() });
+    Object.assign(this, { least: 620, size: film.size, guessing: false });
     this.halves();
     this.ask();
     const [wide, high] = film.size;
     this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     this.svg.style.cssText = `--wide:${wide};--high:${high}`;
-    this.root.style.setProperty("--wide", wide); // in a narrow room the panel makes way for the picture
+    // in a narrow room the panel makes way for the picture
+    this.root.style.setProperty("--wide", wide);
     this.rows = Math.max(3, ...film.actions.map(({ code }) => code.split("\n").length));
     this.pane.addEventListener("click", ({ target }) => this.onPicture(target));
     this.title = element("h3", "title", this.panel);
@@ -27,21 +28,24 @@ class Lab extends Base {
     this.blocks = shape("g", null, { class: "player-blocks" });
   }
 
-  // A button for each action: its name, what it does, and what is run. Of many, one group is seen at a time.
+  // A button for each action: its name, what it does, and what is run. Of many, one group is seen at a time. Where they are
+  // values of one thing that is turned, a slider.
   controls() {
     const { actions, states } = this.film, turns = actions[0]?.group === "turn";
-    this.acts = element("div", "acts", this.panel);
+    this.acts = element("div", turns ? "time" : "acts", this.panel);
     this.tabs = new Map();
-    if (turns) this.knob(actions.length - 1);
-    else if (actions.length > MANY) this.fold(new Set(actions.map(({ group }) => group)));
+    if (turns) {
+      this.turn = element("input", "range", this.acts, { type: "range", max: actions.length - 1, oninput: () => this.act(+this.turn.value) });
+      this.turned = element("b", "count", this.acts, { style: "min-width:7ch" });
+    } else if (actions.length > MANY) this.fold(new Set(actions.map(({ group }) => group)));
     this.actions = (turns ? [] : actions).map(({ code, does, key, group, called = "" }, at) => {
       const made = this.button(this.tabs.get(group)?.box ?? this.acts, `action ${at}`, "", "", () => this.act(at));
       Object.assign(made, { className: "player-action", ariaKeyShortcuts: key || null });
       made.style.order = at;
       if (states.some(({ chosen }) => chosen.includes(at))) made.ariaPressed = false;
       for (const [tag, textContent, ariaHidden] of [["kbd", key, true], ["b", called], ["small", does], ["code", code]]) element(tag, "", made, { textContent, ariaHidden });
-      const line = made.lastChild; // breaks before its brackets
-      line.replaceChildren(...code.split(/(?=\()/).flatMap((part, nr) => (nr ? [element("wbr"), part] : part)));
+      // breaks before its brackets
+      made.lastChild.replaceChildren(...code.split(/(?=\()/).flatMap((part, nr) => (nr ? [element("wbr"), part] : part)));
       return made;
     });
     const bar = this.controlBar = element("div", "bar", this.panel);
@@ -49,15 +53,9 @@ class Lab extends Base {
     this.button(bar, "reset", "Reset", "r", () => this.restart());
     this.rest = element("span", "rest", bar);
     if (!turns && !states.some(({ focus }) => focus)) return;
-    this.button(bar, "earlier", "◀ Back", "←", () => this.jump(this.around(-1))).classList.toggle("player-back", turns);
-    this.button(bar, "later", "Next ▶", "→", () => this.jump(this.around(1))).classList.toggle("player-next", turns);
-  }
-
-  // One value that is turned: each action is a value.
-  knob(max) {
-    const time = element("div", "time", this.acts), turn = this.turn = element("input", "range", time, { type: "range", max });
-    turn.addEventListener("input", () => this.act(+turn.value));
-    this.turned = element("b", "count", time, { style: "min-width:7ch" });
+    for (const [name, as, words, key, by] of [["earlier", "back", "◀ Back", "←", -1], ["later", "next", "Next ▶", "→", 1]]) {
+      this.button(bar, name, words, key, () => this.jump(this.around(by))).classList.toggle(`player-${as}`, turns); // slides know these
+    }
   }
 
   fold(groups) {
@@ -72,9 +70,9 @@ class Lab extends Base {
 
   footer() {
     const { actions, legend, roles } = this.film;
-    const keys = actions.filter(({ key }) => key).map(({ key }) => key);
-    const nodes = this.buttons.has("later") ? [["← →", this.turn ? "turn" : "node"]] : [], runs = this.turn ? [] : [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"]];
-    this.keysLine(this.panel, [...runs, ["r", "reset"], ...nodes, ...(this.goals.length > 1 ? [["q", "next question"]] : [])], `lab, then press ${this.turn ? "→" : `${keys[0]} to ${keys.at(-1)}`}`);
+    const keys = actions.map(({ key }) => key).filter(Boolean), first = keys[0], last = keys.at(-1);
+    const nodes = this.buttons.has("later") ? [["← →", this.turn ? "turn" : "node"]] : [], runs = first ? [[first, "to"], [last, "run"], ["u", "undo"]] : [];
+    this.keysLine(this.panel, [...runs, ["r", "reset"], ...nodes, ...(this.goals.length > 1 ? [["q", "next question"]] : [])], `lab, then press ${first ? `${first} to ${last}` : "→"}`);
     this.legend = element("div", "legend", element("div", "foot", this.panel));
     for (const [role, state, words] of legend) this.sample(this.entry(words), roles[role] ?? role, roles[state] ?? state);
   }
@@ -85,12 +83,9 @@ class Lab extends Base {
 
   // What was done before: the answers that were seen ("question.answer"), and the trail.
   begin({ frame, done: [seen, trail] = [] }) {
-    const { states, start } = this.film, far = ({ came }) => (came ? 1 + far(states[came[0]]) : 0);
     let at = 0;
     this.seen = new Set(seen);
-    this.start = start.map((action) => [at, action, (at = this.target(at, action))]);
-    this.depths = states.map(far);
-    this.deepest = states.some(({ ways }) => ways.includes(ENDS)) && Math.max(...this.depths);
+    this.start = this.film.start.map((action) => [at, action, (at = this.target(at, action))]);
     this.showFrame(frame ?? at, trail);
   }
 
@@ -167,13 +162,12 @@ class Lab extends Base {
       button.classList.toggle("is-last", !this.isStart && last?.[1] === at);
       if (button.ariaPressed) button.ariaPressed = chosen.includes(at);
     });
-    if (this.deepest) this.rest.textContent = `${presses(this.deepest - this.depths[this.frame])} left`;
     if (this.turn) {
       this.turn.value = last[1];
       this.turn.ariaLabel = this.turn.ariaValueText = this.turned.textContent = this.film.actions[last[1]].called;
     }
-    const can = { undo: this.trail.length && !this.isStart, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 };
-    for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
+    if (this.film.left) this.rest.textContent = `${presses(this.film.left[this.frame])} left`;
+    this.enable({ undo: this.trail.length && !this.isStart, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 });
     this.tell();
     this.live.textContent = outcome || [this.line(title), this.line(say), ...[...this.eq.querySelectorAll("b")].map((one) => one.textContent)].filter(Boolean).join(" ");
   }
@@ -196,7 +190,8 @@ class Lab extends Base {
 }
 
 const [ENDS, IDLE] = [-1, -2];
-const MANY = 6; // actions: of more than that, one group is seen at a time
+// actions: of more than that, one group is seen at a time
+const MANY = 6;
 const LAB = {
   end: "no press left: undo or reset", idle: "∅ it ran, but nothing you can see has changed", moved: "it failed, but something has changed all the same: see the marks",
   undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
@@ -204,6 +199,6 @@ const LAB = {
 
 const presses = (count) => `${count} press${count === 1 ? "" : "es"}`;
 const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
-const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93]];
+const CLOSE = [["", 1], ["is-dense", 1], ["is-dense", 0.93]];
 
 withJobs(Lab, LabGoals, LabWords, LabPicture, LabStacks, LabRoom);

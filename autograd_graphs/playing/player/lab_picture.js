@@ -7,18 +7,15 @@ class LabPicture {
   }
 
   paintPicture() {
-    const { film } = this, { scene } = this.state, looks = this.looks(this.frame), news = this.news(looks);
-    if (!this.scenes.has(scene)) this.scenes.set(scene, film.scenes[scene].map((mark) => this.mark(film.marks[mark])));
-    const nodes = this.scenes.get(scene);
-    nodes.forEach((node, at) => {
-      const [mark, look] = looks[at], [kind, role, state, ...rest] = film.marks[mark];
-      const [ownRole, ownState, runs] = look ?? [role, state];
-      this.wear(node, film.roles[ownRole], film.roles[ownState]);
+    const { marks, owned } = this.film, looks = this.looks(this.frame), news = this.news(looks);
+    this.svg.replaceChildren(...looks.map(([mark, look]) => {
+      const [kind, role, state, ...rest] = marks[mark], [ownRole, ownState, runs] = look ?? [role, state];
+      const node = this.mark([kind, ownRole, ownState, ...rest]);
       node.classList.toggle("is-fresh", news.includes(mark));
-      if (SHAPES[kind][0] === "text") this.write(node, runs || rest.slice(2));
-      if (this.about(film.owned[mark] || -1).length) node.dataset.link = film.owned[mark];
-    });
-    this.svg.replaceChildren(...nodes, this.blocks);
+      if (runs) this.write(node, runs);
+      if (this.about(owned[mark] || -1).length) node.dataset.link = owned[mark];
+      return node;
+    }), this.blocks);
   }
 
   // The marks of one thing each. A box keeps its place; a card is known by its words, all but its tag, or by its name.

@@ -6,7 +6,7 @@ class LabWords {
     const { film } = this, given = this.asked("lines"), all = this.trail.filter(([, action]) => film.actions[action]?.code);
     const ran = all.slice(Math.max(0, all.findLastIndex(([, action]) => film.actions[action].isAnew)));
     const lines = ran.flatMap((one, at) => film.actions[one[1]].code.split("\n").map((line, nr) => [(!nr && this.error(one) ? "✗ " : "") + line, this.error(one), at === ran.length - 1 && !(this.turn && nr)]));
-    const from = given ? Math.min(film.code.length, Math.max(0, film.code.length + lines.length - given)) : 0;
+    const from = given && between(0, film.code.length + lines.length - given, film.code.length);
     const rows = given ? given - film.code.length + from : this.rows;
     this.code.replaceChildren(...film.code.slice(from).map((textContent) => element("div", "off player-setup", null, { textContent })));
     for (let at = 0; at < rows; at += 1) {

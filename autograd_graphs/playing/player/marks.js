@@ -31,6 +31,11 @@ function shape(tag, parent, more = {}, text) {
   return made;
 }
 
+// Put a text into a node, and what fits a pattern as `make` has it.
+function spelled(node, text, pattern, make) {
+  text.split(pattern).forEach((part, at) => (at % 2 ? make(part) : node.append(part)));
+}
+
 function focus(node) {
   node.focus({ preventScroll: true });
 }

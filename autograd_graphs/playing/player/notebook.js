@@ -73,7 +73,7 @@ function keepInView(made, first) {
     const [seen, all, top] = [panel, made, first].map((one) => one.getBoundingClientRect());
     const down = Math.min(all.bottom + GAP - seen.bottom, top.top - GAP - seen.top);
     if (down > 0) panel.scrollTop += down;
-    else if (all.top < seen.top) panel.scrollTop += top.top - GAP - seen.top;
+    else if (top.top < seen.top) panel.scrollTop += top.top - GAP - seen.top;
   });
   const stop = () => grown.disconnect();
   grown.observe(made);

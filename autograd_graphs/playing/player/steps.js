@@ -136,8 +136,7 @@ class Steps extends Base {
 
   paintControls(hides) {
     const { at, film, stops } = this, isLast = at === stops.length - 1;
-    const can = { back: at > 0, next: hides || !isLast, into: this.canOpen(), fold: this.view > 0 };
-    for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
+    this.enable({ back: at > 0, next: hides || !isLast, into: this.canOpen(), fold: this.view > 0 });
     if (!film.steps) return;
     if (this.buttons.has("into")) this.buttons.get("into").textContent = this.ahead(at) ? "Look inside" : "Step into";
     this.buttons.get("next").textContent = hides ? "Show" : this.ahead() ? "Step over" : "Next ▶";

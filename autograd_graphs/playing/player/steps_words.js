@@ -1,6 +1,6 @@
 // Put code into a line that may break, but not within a number: 1e-12.
 function unbroken(parent, code) {
-  code.split(/([\d.]+e[-+]\d+)/i).forEach((part, at) => at % 2 ? element("span", "whole", parent, { textContent: part }) : parent.append(part));
+  spelled(parent, code, /([\d.]+e[-+]\d+)/i, (textContent) => element("span", "whole", parent, { textContent }));
 }
 
 // What is said: the program, the sentence, the arithmetic, and all of it as text.

@@ -125,6 +125,8 @@ def _filmed(lab: Lab) -> LabFilm:
     pressed = numbered(actions)
     goals = tuple([goal(question, lab.map(), pressed) for question in lab.questions])
     beside = {"stacks": stacks, "legend": legend, "aside": aside, "goals": goals}
+    if lab.map().cut:
+        beside["left"] = tuple([lab.depth - len(state.path) for state in explored])
     return LabFilm(lab.world.setup, buttons, drawn, tuple(states), lab.text(), lab.alt, **beside)
 
 

@@ -1,10 +1,12 @@
 // Draw the graph before you see it: connect cards; afterwards the real edges lie over yours.
 
-const GLIDE = 700; // ms that the cards take to their real places
-// how far an edge bends to pass a card, against its length; and where on it one looks
-const BENDS = [0, 0.45, -0.45, 0.8, -0.8, 1.2, -1.2, 1.6, -1.6];
-const PARTS = Array.from({ length: 19 }, (_, at) => (at + 1) / 20);
+const [STEP_ASIDE, GLIDE] = [150, 900]; // ms that a card takes to another place, and all to their real ones
+const TELL = 300; // ms from the verdict on one edge to the next
 const SIGNS = { extra: "\u2715", missing: "+", turned: "\u21bb", right: "\u2713" };
+const MARKS = ["right", "turned", "extra", "missing"]; // in this order they are told
+const HINT = "Drag from one card to another, or click first one and then the other: that's an edge. To move a card, drag it to a free spot. By keyboard: Enter picks up a card, and the arrow keys move it.";
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const mix = (from, to, part) => from + (to - from) * part;
 
 function svg(tag, parent, attributes) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -20,15 +22,22 @@ function tally(edges) {
   return found;
 }
 
-// Which edges are right, turned round, missing, and too many.
-function compare(mine, truth) {
-  const found = { right: [], turned: [], missing: [], extra: [] };
-  for (const [edge, times] of truth) {
-    const drawn = mine.get(edge) ?? mine.get(edge[1] + edge[0]) ?? 0;
-    if (drawn && drawn !== times) found[drawn < times ? "missing" : "extra"].push(edge);
-    else found[mine.has(edge) ? "right" : drawn ? "turned" : "missing"].push(edge);
-  }
-  for (const edge of mine.keys()) if (!truth.has(edge) && !truth.has(edge[1] + edge[0])) found.extra.push(edge);
+// Every arrow of two graphs that lie over each other; `drawn` is the edge as one drew it. Of two between the same cards
+// each goes its own way.
+function verdicts(mine, truth) {
+  const found = [];
+  const add = (edge, drawn, times) => {
+    const count = mine.get(drawn) ?? 0;
+    const most = Math.max(times, count);
+    const met = drawn === edge ? "right" : "turned";
+    for (let at = 0; at < most; at += 1) {
+      const mark = at >= times ? "extra" : at >= count ? "missing" : met;
+      found.push({ edge, mark, drawn: at < count ? drawn : "", at, lane: at - (most - 1) / 2 });
+    }
+  };
+  const back = (edge) => edge[1] + edge[0];
+  for (const [edge, times] of truth) add(edge, mine.has(edge) ? edge : mine.has(back(edge)) ? back(edge) : "", times);
+  for (const edge of mine.keys()) if (!truth.has(edge) && !truth.has(back(edge))) add(edge, edge, 0);
   return found;
 }
 
@@ -38,6 +47,11 @@ class Draw {
   cards = new Map();
   edges = new Map();
   from = "";
+  verdicts = null; // once the real graph is known
+  told = 0; // of them
+  seen = new Map(); // where each card was painted last, and how far each edge was bent
+  bends = new Map();
+  motion = { seen: this.seen, bends: this.bends, part: 1 };
 
   constructor(owner, { cards, cols, rows }) {
     Object.assign(this, { owner, cols, rows });
@@ -46,6 +60,7 @@ class Draw {
     this.lines = svg("svg", this.board, { "aria-hidden": "true" });
     this.ghost = element("div", "ghost", this.board, { hidden: true });
     for (const card of cards) this.drawCard(card);
+    this.hint = element("p", "hint", owner.body, { textContent: HINT });
     this.list = element("ul", "chips", owner.body, { ariaLabel: "Your edges" });
     this.board.addEventListener("click", (event) => event.target === this.board && this.place(this.from, this.cellAt(event)));
     new ResizeObserver(() => this.paint()).observe(this.board);
@@ -55,10 +70,9 @@ class Draw {
   drawCard(card) {
     const button = element("button", "card", this.board, { type: "button" });
     button.dataset.kind = card.kind;
-    const isLong = card.title.length > 10; // as BackwardHook: small, and broken before a capital where it has to be
-    const title = isLong ? card.title.replace(/(?<=[a-z])(?=[A-Z])/g, "\u200b") : card.title;
-    element("b", isLong ? "long" : "", button, { textContent: title });
-    element("small", "", button, { textContent: card.rest });
+    const broken = (name) => name.replace(/(?<=[a-z])(?=[A-Z])|(?<=\.)/g, "\u200b"); // where a long name may be
+    element("b", card.title.length > 14 ? "long" : "", button, { textContent: broken(card.title) });
+    element("small", "", button, { textContent: broken(card.rest) });
     this.cards.set(card.id, { ...card, button });
     draggable(button, () => this.owner.isOpen, (event) => this.drag(card.id, event), (event) => this.drop(card.id, event));
     button.addEventListener("click", () => this.clicked(card.id));
@@ -105,7 +119,7 @@ class Draw {
     const other = [...this.cards.values()].find(({ at }) => at[0] === col && at[1] === row);
     if (other) other.at = card.at;
     card.at = [col, row];
-    this.glide();
+    this.move(STEP_ASIDE);
     this.owner.show();
   }
 
@@ -121,9 +135,9 @@ class Draw {
     this.ghost.hidden = Boolean(over);
     this.placeAt(this.ghost, this.cellAt(event));
     for (const [other, { button }] of this.cards) button.classList.toggle("is-over", other === over && other !== id);
-    const board = this.board.getBoundingClientRect();
+    const { x, y } = this.lines.getBoundingClientRect();
     this.paint();
-    this.drawEdge(this.centre(id), { x: event.clientX - board.x, y: event.clientY - board.y, wide: 0, tall: 0 }, "live", "");
+    this.drawLine(curve(this.box(id), { x: event.clientX - x, y: event.clientY - y, wide: 0, tall: 0 }, 0), "live");
   }
 
   drop(id, event) {
@@ -151,73 +165,79 @@ class Draw {
     element.style.top = `${((row + 0.5) / this.rows) * 100}%`;
   }
 
-  // The cards move by a transition of the style; the lines follow them.
-  glide(until = performance.now() + GLIDE) {
-    this.paint();
-    if (performance.now() < until) requestAnimationFrame(() => this.glide(until));
+  // The cards go to where they belong, and their edges with them.
+  move(long, then = () => {}) {
+    cancelAnimationFrame(this.frame);
+    const start = performance.now();
+    this.motion = { seen: this.seen, bends: this.bends };
+    const step = (now) => {
+      const part = isStill() ? 1 : Math.max(0, Math.min(1, (now - start) / long));
+      this.motion.part = part * part * (3 - 2 * part);
+      this.paint();
+      if (part < 1) this.frame = requestAnimationFrame(step);
+      else then();
+    };
+    step(start);
   }
 
   paint() {
-    for (const [id, { button, at }] of this.cards) {
-      this.placeAt(button, at);
+    const { seen, part } = this.motion;
+    this.seen = new Map([...this.cards].map(([id, { at }]) => [id, (seen.get(id) ?? at).map((one, i) => mix(one, at[i], part))]));
+    for (const [id, { button }] of this.cards) {
+      this.placeAt(button, this.seen.get(id));
       button.setAttribute("aria-pressed", this.owner.isOpen && id === this.from);
       const to = [...this.edges].filter(([edge]) => edge[0] === id).map(([edge, n]) => this.label(edge[1]) + (n > 1 ? ", twice" : ""));
       button.ariaLabel = `${this.label(id)}. ${to.length ? `Leads to ${to.join(" and ")}` : "Leads nowhere yet"}.`;
     }
+    this.hint.hidden = !this.owner.isOpen || this.edges.size > 0;
     this.lines.replaceChildren();
     this.signs = [];
-    for (const [mark, edges] of Object.entries(this.found ?? { mine: [...this.edges.keys()] }))
-      for (const edge of edges) {
-        const times = (this.truth?.get(edge) ?? this.edges.get(edge)) > 1 ? "\u00d72" : "";
-        this.drawEdge(this.centre(edge[0]), this.centre(edge[1]), mark, `${SIGNS[mark] ?? ""} ${times}`.trim());
-      }
+    this.paintArrows();
   }
 
-  centre(id) {
-    const [board, card] = [this.board, this.cards.get(id).button].map((one) => one.getBoundingClientRect());
-    return { x: card.x - board.x + card.width / 2, y: card.y - board.y + card.height / 2, wide: card.width / 2 + 3, tall: card.height / 2 + 3 };
-  }
-
-  // From rim to rim, and round what stands in between; a sign beside it, over nothing else.
-  drawEdge(from, to, mark, word) {
-    const [dx, dy] = [to.x - from.x, to.y - from.y];
-    const far = Math.hypot(dx, dy) || 1;
-    const cards = [...this.cards.keys()].map((id) => this.centre(id));
-    const others = cards.filter(({ x, y }) => ![from, to].some((end) => Math.hypot(end.x - x, end.y - y) < 1));
-    const control = (bend) => [from.x + dx / 2 - dy * bend, from.y + dy / 2 + dx * bend];
-    const on = (part, bend) => control(bend).map((by, at) => {
-      const [start, end] = at ? [from.y, to.y] : [from.x, to.x];
-      return (1 - part) ** 2 * start + 2 * part * (1 - part) * by + part ** 2 * end;
+  // Before the answer one's own edges; then the real ones over them, as far as they were told.
+  paintArrows() {
+    const { bends, part } = this.motion;
+    const ends = new Map([...this.cards].map(([id, { at }]) => [id, this.box(id, at)])); // of the motion
+    const all = this.verdicts ?? verdicts(this.edges, this.edges);
+    const laid = [];
+    this.bends = new Map();
+    all.forEach(({ edge, drawn, at, lane, mark }, nr) => {
+      const between = [ends.get(edge[0]), ends.get(edge[1])];
+      const end = bestBend(...between, [...ends.values()], laid, this.board) + lane * LANE;
+      laid.push(...pointsOn(curve(...between, end)));
+      const bend = mix(bends.get(edge + at) ?? end, end, part);
+      this.bends.set(edge + at, bend);
+      if (this.verdicts && nr < this.told) this.drawEdge(edge, bend, mark);
+      else if (drawn) this.drawEdge(drawn, drawn === edge ? bend : -bend, "mine");
     });
-    const isOver = ([u, v], { x, y, wide, tall }) => Math.abs(u - x) < wide && Math.abs(v - y) < tall;
-    const hits = (bend) => PARTS.map((part) => on(part, bend)).filter((at) => at[0] < 4 || at[0] > this.board.clientWidth - 4 || others.some((one) => isOver(at, one))).length;
-    // of two ways round a card the one with less beside it
-    const beside = (bend) => others.filter(({ x, y }) => bend * (dx * (y - from.y) - dy * (x - from.x)) > 1).length / 99;
-    const cost = (bend) => hits(bend) + beside(bend);
-    const bend = to.tall ? BENDS.reduce((best, one) => (cost(one) < cost(best) ? one : best)) : 0;
-    const [cx, cy] = control(bend);
-    const rim = ({ x, y, wide, tall }) => {
-      const part = Math.min(0.9, wide / Math.abs(cx - x || 1e-9), tall / Math.abs(cy - y || 1e-9));
-      return [x + (cx - x) * part, y + (cy - y) * part];
-    };
-    const [[x1, y1], [x2, y2]] = [rim(from), rim(to)];
-    const long = Math.hypot(x2 - cx, y2 - cy) || 1;
-    const [ux, uy] = [(x2 - cx) / long, (y2 - cy) / long];
-    const corner = (side) => `${x2 - 10 * ux - side * uy},${y2 - 10 * uy + side * ux}`;
+  }
+
+  box(id, [col, row] = this.seen.get(id)) {
+    const { clientWidth, clientHeight } = this.board;
+    const { offsetWidth, offsetHeight } = this.cards.get(id).button;
+    return { x: ((col + 0.5) / this.cols) * clientWidth, y: ((row + 0.5) / this.rows) * clientHeight, wide: offsetWidth / 2 + 3, tall: offsetHeight / 2 + 3 };
+  }
+
+  drawEdge(edge, bend, mark) {
+    const line = curve(this.box(edge[0]), this.box(edge[1]), bend);
+    const group = this.drawLine(line, mark);
+    const taken = [...[...this.cards.keys()].map((id) => this.box(id)), ...this.signs];
+    if (SIGNS[mark]) this.drawSign(group, signPlace(line, taken, this.board), SIGNS[mark]);
+  }
+
+  drawLine(line, mark) {
+    const { d, points } = route(line);
     const group = svg("g", this.lines, { "data-mark": mark });
-    svg("path", group, { d: `M${x1} ${y1}Q${cx} ${cy} ${x2 - 7 * ux} ${y2 - 7 * uy}` });
-    svg("polygon", group, { points: `${x2},${y2} ${corner(5)} ${corner(-5)}` });
-    if (!word) return;
-    const [side, half] = [14 + 3 * word.length, 6 + 4 * word.length];
-    const places = [0.5, 0.35, 0.65, 0.25].flatMap((part) => [1, -1].map((way) => {
-      const [x, y] = on(part, bend);
-      return [x + (dy / far) * side * way * (dy < 0 ? -1 : 1), y - (dx / far) * side * way * (dy < 0 ? -1 : 1)];
-    }));
-    const isFree = ([x, y]) => ![...cards, ...this.signs].some((one) => isOver([x, y], { ...one, wide: one.wide + half, tall: one.tall + 8 }));
-    const [x, y] = places.find(isFree) ?? places[0];
-    this.signs.push({ x, y, wide: half, tall: 10 });
-    svg("rect", group, { x: x - half, y: y - 10, width: 2 * half, height: 20, rx: 10 });
-    svg("text", group, { x, y: y + 4.5 }).textContent = word;
+    svg("path", group, { d });
+    svg("polygon", group, { points });
+    return group;
+  }
+
+  drawSign(group, [x, y], sign) {
+    this.signs.push({ x, y, wide: SIGN, tall: SIGN });
+    svg("rect", group, { x: x - SIGN, y: y - SIGN, width: 2 * SIGN, height: 2 * SIGN, rx: SIGN });
+    svg("text", group, { x, y: y + 4.5 }).textContent = sign;
   }
 
   // The edges once more, as a list: to hear, and to take one back.
@@ -253,7 +273,7 @@ class Draw {
     this.listEdges();
   }
 
-  named = (choice) => `This is my graph (edges: ${choice.split(" ").length})`;
+  named = () => "This is my graph";
   kept = () => "Your drawing is kept.";
 
   put(choice) {
@@ -268,19 +288,41 @@ class Draw {
     return Boolean(choice) && choice.split(" ").every((edge) => edge.length === 2 && [...edge].every(isCard));
   }
 
-  // The cards glide to where they stand in the real picture.
+  // The cards go to where they stand in the real picture; then one edge after the other is told of. An answer that was there
+  // before stands at once.
   settle(choice, { edges, places }) {
     this.truth = tally(edges);
-    this.found = compare(this.edges, this.truth);
+    const depth = ({ edge, mark }) => 10 * MARKS.indexOf(mark) + places[edge[0]][1];
+    this.verdicts = verdicts(this.edges, this.truth).sort((one, other) => depth(one) - depth(other));
+    this.began = this.seen;
     for (const [id, card] of this.cards) {
       card.at = places[id];
       card.button.classList.toggle("is-decoy", !edges.includes(id));
     }
-    this.glide();
+    const again = { type: "button", hidden: isStill(), textContent: "\u21ba From my drawing again", onclick: () => this.play() };
+    element("button", "chip", this.owner.row, again);
+    this.told = this.verdicts.length;
+    if (this.owner.isMade) this.play();
+    else this.paint();
+  }
+
+  play() {
+    clearTimeout(this.timer);
+    this.seen = this.began;
+    this.told = 0;
+    this.move(GLIDE, () => this.tell(isStill() ? this.verdicts.length : 1));
+  }
+
+  tell(count) {
+    this.told = count;
+    this.paint();
+    [...this.lines.children].filter((one) => one.dataset.mark !== "mine").at(-1)?.classList.add("is-new");
+    if (count < this.verdicts.length) this.timer = setTimeout(() => this.tell(count + 1), TELL);
   }
 
   words(choice, { reasons, takeaway }) {
-    const { right, turned, missing, extra } = this.found;
+    const marks = new Map(this.verdicts.map(({ edge, mark }) => [edge, mark])); // the last of an edge says what is wrong with it
+    const [right, turned, extra, missing] = MARKS.map((mark) => [...marks.keys()].filter((edge) => marks.get(edge) === mark));
     const items = extra.map((edge) => ["extra", `${this.way(edge)}: ${reasons[edge] ?? "there's only one edge."}`]);
     for (const edge of missing) {
       const isTwice = this.truth.get(edge) > 1;

@@ -68,6 +68,7 @@ class Prediction {
     this.box.addEventListener("keydown", (event) => this.pressed(event));
     if (this.isOpen) this.resume(state.draft);
     this.show();
+    this.isMade = true;
   }
 
   // What was not sent when the cell ran last, or when the page was left.

@@ -10,6 +10,7 @@ function show(slide, step) {
   slide.classList.toggle("working", slide.matches(".lab:has(.of)") && ("answer" in slide.dataset ? !root.classList.contains("handout") : step > 0 && step < last));
   for (const one of slide.querySelectorAll("[data-at]")) one.classList.toggle("on", step >= +one.dataset.at && step <= +(one.dataset.until ?? last));
   placeOptions(slide);
+  enlarge(slide);
   const isPressed = Boolean(slide.dataset.walks?.replaceAll(",", ""));
   if (isPressed) walk(slide, step);
   walked(slide, [], "[data-at]:not(.on) .player-room"); // what is not seen yet begins anew
@@ -55,7 +56,11 @@ Reveal.on("slidechanged", (event) => {
   const before = Reveal.getSlides().indexOf(event.previousSlide);
   if (before < Reveal.getSlides().indexOf(event.currentSlide)) walked(event.currentSlide, []);
   else playToTheEnd(event.currentSlide);
-  for (const box of every(".scrolls", event.currentSlide)) box.scrollTop = before < Reveal.getSlides().indexOf(event.currentSlide) ? 0 : endOf(box);
+  for (const box of every(".scrolls", event.currentSlide)) {
+    const isOn = before < Reveal.getSlides().indexOf(event.currentSlide);
+    box.scrollTop = isOn ? 0 : endOf(box);
+    box.scrollLeft = isOn ? 0 : box.scrollWidth;
+  }
   if (!event.currentSlide.contains(document.activeElement) && document.activeElement?.closest(".slides")) release();
 });
 

@@ -4,6 +4,7 @@
 const WORDS = [30, 20];
 const CODE = [26, 20];
 const TOGETHER = [[26, 30], [20, 30], [20, 20]]; // code and words on one slide
+const LARGE = 36; // px of code that has its slide for itself
 const FLOW = [30, 28, 26, 24, 22, 20]; // of other people's notebooks, which nobody wrote for slides
 const LINE = 4 / 3; // of words; of code 36/26
 const LEAST = 18; // px of words in pictures and players
@@ -35,7 +36,7 @@ function largest(sizes, elements, line, fits) {
 function forget(slide) {
   delete slide.dataset.fitted;
   delete slide.dataset.moves; // else options are measured as if they had moved
-  for (const one of every(".stage, .out, .drawn", slide)) one.classList.remove("wrapped", "wrapped-out", "scrolls", "above");
+  for (const one of every(".stage, .out, .drawn", slide)) one.classList.remove("wrapped", "wrapped-out", "scrolls", "above", "alone");
 }
 
 function fit(slide) {
@@ -54,6 +55,7 @@ function fit(slide) {
   fitCards(slide, note);
   fitTable(slide, note);
   fitFlow(slide, note);
+  enlarge(slide);
   if (isHigh(slide) || isWide(slide)) found.trouble.push("slide");
   slide.dataset.least = found.least;
   slide.dataset.trouble = found.trouble.join(" ");
@@ -67,16 +69,16 @@ function fitBand(slide, note) {
   }
 }
 
-// Options stand beside the code, or in a row below it; so does what came of it. A text that has no room stands under the options,
-// or takes their place or that of what was told first, or covers the code. A picture covers all but a row of options, where its
+// Options stand beside the code, or in a row below it; so does what came of it. A text that has no room stands in the corner
+// of the code, or under the options, or covers the code. A picture covers all but a row of options, where its
 // words stay large; options beside the code move into such a row.
-const FORMS = [["beside", false], ["row", false], ["beside", "lead"], ["row", "lead"], ["beside", "under"], ["beside", "votes"], ["row", "rest"], ["beside", true], ["row", true]];
+const FORMS = [["beside", false], ["row", false], ["beside", "corner"], ["row", "corner"], ["beside", "under"], ["row", "rest"], ["beside", true], ["row", true]];
 const SWAPPED = [["whole", true]]; // the result takes the place of its code
 const CHARTED = [false, true].flatMap((covers) => ["aside", "below", "narrow", "low"].map((form) => [form, covers])); // beside or below the code
 const LEAST_HIGH = { below: 165, low: 100 }; // px of a chart below the code
 // Lines of an output hang, or it covers the code, before lines of code do: [code hangs, output hangs, covers].
 const TURNS = [[false, false, false], [false, true, false], [false, false, true], [false, true, true], [true, true, false], [true, true, true]];
-const PLAIN = [["whole", false], ["split", false], ["whole", "lead"], ["whole", true]];
+const PLAIN = [["whole", false], ["split", false], ["whole", "corner"], ["whole", true]];
 
 function fitStage(slide, note) {
   const parts = {
@@ -91,10 +93,12 @@ function fitStage(slide, note) {
   const best = bestForm(slide, parts);
   arrange(slide, parts, best);
   note(best.size ? "code" : culprit(parts), best.size, 20);
+  greyOn(slide);
+  fillAlone(slide, parts, best);
   const isNumber = parts.texts.length === 1 && /^[-\d.,e()[\] ]{1,36}$/.test(parts.texts[0].textContent.trim()); // the point of its slide
-  if (best.covers === true && parts.stage.dataset.kind === "text") largest(isNumber ? [60, ...CODE] : CODE, parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
+  if ([true, "rest"].includes(best.covers) && parts.stage.dataset.kind === "text") largest([...(isNumber ? [60] : []), LARGE, ...CODE], parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
   delete slide.dataset.moves;
-  if (best.covers === true && parts.stage.dataset.kind === "picture" && parts.votes) moveOptions(slide, parts, best);
+  if (best.covers === true && parts.stage.dataset.kind !== "player" && parts.votes) moveOptions(slide, parts, best);
   if (parts.votes && best.form === "row") for (const one of every(".drawn:has(svg.graph)", slide)) leaveOptions(one);
   if (parts.stage.dataset.kind === "player" && parts.out) fitPlayers(parts.out, parts.out.clientHeight);
 }
@@ -109,7 +113,7 @@ function formsOf(slide, { source, votes, stage }) {
 // The form that is the first to fit at the largest sizes; lines of code hang before they become smaller.
 function bestForm(slide, parts) {
   const isDrawn = parts.stage.dataset.kind !== "text";
-  const forms = formsOf(slide, parts).filter(([, covers]) => (isDrawn ? covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture") : covers !== "rest" && (covers !== "lead" || parts.lead)));
+  const forms = formsOf(slide, parts).filter(([, covers]) => !isDrawn || covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture"));
   for (const [size, words] of TOGETHER) {
     for (const [wraps, hangs, hides] of TURNS) {
       for (const [form, covers] of forms.filter(([, covers]) => hides === (covers === true))) {
@@ -126,9 +130,9 @@ function bestForm(slide, parts) {
 function moveOptions(slide, parts, best) {
   slide.dataset.moves = best.form;
   arrange(slide, parts, { ...best, form: "row", covers: "rest" });
-  const isLarge = !every("li", parts.votes).some(isWide) && CODE.some((size) => {
+  const isLarge = !every("li", parts.votes).some(isWide) && [LARGE, ...CODE].some((size) => {
     resize(parts.texts, size, 36 / 26);
-    return parts.texts.every((one) => !isWide(one)) && leastIn(parts.out) >= LEAST;
+    return parts.texts.every((one) => !isWide(one)) && !isHigh(parts.out) && leastIn(parts.out) >= LEAST;
   });
   if (isLarge) return placeOptions(slide);
   delete slide.dataset.moves;
@@ -143,6 +147,33 @@ function placeOptions(slide) {
 function leaveOptions(drawn) {
   drawn.classList.add("above");
   drawn.classList.toggle("above", leastIn(drawn) >= LEAST);
+}
+
+// Where code stands alone, the graph that comes is there in grey, without a word; what is blank is no answer.
+function greyOn(slide) {
+  const slot = slide.querySelector("[data-grey] .slot"), graph = slot && graphIn(slide);
+  if (!graph || slot.querySelector(".grey")) return;
+  const drawn = graph.cloneNode(true), { x, y, width, height } = graph.getBBox();
+  for (const one of every("text,circle,.player-tick,.player-alarm,.player-capsule,.player-moving", drawn)) one.remove();
+  drawn.setAttribute("viewBox", `${x - 4} ${y - 4} ${width + 8} ${height + 8}`);
+  for (const name of ["style", "width", "height", "role", "aria-label"]) drawn.removeAttribute(name);
+  drawn.style.cssText = `max-width:${MOST * width}px;max-height:${MOST * height}px`;
+  slot.append(Object.assign(document.createElement("div"), { className: "grey", ariaHidden: "true" }));
+  slot.lastChild.append(drawn);
+}
+
+const graphIn = (slide) => slide.querySelector(".drawn svg.graph:not(.chart,.lanes), .out svg.graph, .out .player-pane>svg");
+
+// Code with nothing beside or below it stands in the middle, and is larger where that leaves half its room empty.
+function fillAlone(slide, parts, best) {
+  const { stage, source, out, votes } = parts, isText = stage.dataset.kind === "text";
+  const isAlone = source && !votes && !stage.querySelector(".chart,.grey") && !(best.covers && isText);
+  stage.classList.toggle("alone", isAlone);
+  if (!isAlone) return;
+  const high = source.parentElement.offsetHeight + (isText && out ? out.offsetHeight + 24 : 0);
+  const large = { ...best, size: LARGE };
+  arrange(slide, parts, large);
+  if (best.size !== CODE[0] || 2 * high > stage.clientHeight || !stageFits(parts, large)) arrange(slide, parts, best);
 }
 
 // What is too large where nothing fits at the smallest sizes.
@@ -161,7 +192,8 @@ function arrange(slide, { stage, source, texts, votes, lead }, { form, covers, w
   resize([source, ...texts].filter(Boolean), size || 20, 36 / 26);
   resize([votes, lead].filter(Boolean), words, LINE);
   slide.style.setProperty("--votes", `${votes?.offsetHeight || 0}px`);
-  slide.style.setProperty("--top", `${covers === "under" ? votes.offsetTop + votes.offsetHeight + 16 : stage.offsetTop}px`);
+  const tops = { under: () => votes.offsetTop + votes.offsetHeight + 16, corner: () => source.parentElement.offsetHeight - 8 };
+  slide.style.setProperty("--top", `${tops[covers]?.()}px`);
 }
 
 function stageFits({ body, stage, source, out, texts, votes, lead }, { form, covers }) {
@@ -174,9 +206,19 @@ function stageFits({ body, stage, source, out, texts, votes, lead }, { form, cov
   if (!out) return true;
   if (covers === true && stage.dataset.kind !== "text") return texts.every((one) => !isWide(one));
   if (covers === "under") return out.offsetTop + out.scrollHeight <= body.clientHeight && texts.every((one) => !isWide(one));
-  if (covers === "rest") return texts.every((one) => !isWide(one)) && leastIn(out) >= LEAST;
-  const fits = !isWide(out) && !isHigh(out) && texts.every((one) => !isWide(one));
-  return fits && (covers !== "lead" || out.offsetHeight <= lead.offsetHeight + 8);
+  if (covers === "rest") return texts.every((one) => !isWide(one)) && !isHigh(out) && leastIn(out) >= LEAST;
+  if (covers === "corner" && !isFree(source, out)) return false;
+  return !isWide(out) && !isHigh(out) && texts.every((one) => !isWide(one));
+}
+
+// Whether no line of code stands where an output does.
+function isFree(source, out) {
+  const box = out.getBoundingClientRect(), line = document.createRange();
+  return every(".ln", source).every((one) => {
+    line.selectNodeContents(one);
+    const { right, bottom } = line.getBoundingClientRect();
+    return bottom <= box.top || right + 12 <= box.left;
+  });
 }
 
 // Tell players how high they may be.
@@ -189,43 +231,50 @@ function fitPlayers(out, high) {
 
 // A lab with a long list says what happened under its picture, any other under its list. Its program has four lines, or
 // as few as let the words of the picture be read.
-const READ = 1.28, LONG = 7;
-function shareOut({ film, room, root, pane, title, words, actions, acts }) {
-  const isLong = actions.length > LONG, { clientWidth, clientHeight } = root;
+const READ = 1.2, MOST_OF_LAB = 1.6, LONG = 7, EDGES = 6, ROW = 50; // ROW: px, above the boxes with blocks
+function shareOut(lab) {
+  const { room, root, pane, title, words, actions, acts } = lab, isLong = actions.length > LONG, { clientWidth, clientHeight } = root;
   room.classList.toggle("is-long", isLong);
   acts.style.setProperty("--acts", actions.length);
   acts.style.setProperty("--high", isLong ? "440px" : "290px");
   const rest = clientHeight - 16 - (isLong ? title.offsetHeight + words.offsetHeight : 0);
-  const larger = (lines) => Math.max(...[false, true].map((lies) => times(film, lies, pane.clientWidth, rest - 32 * lines)));
-  const lines = isUpright() || !clientWidth ? 0 : [4, 3, 2, 0].find((some) => larger(some) >= Math.min(READ, larger(0)));
+  const larger = (lines) => Math.max(...[false, true].map((lies) => times(lab, lies, pane.clientWidth, rest - 32 * lines)));
+  const lines = isUpright() || !clientWidth ? 0 : [4, 3, 2, 1, 0].find((some) => larger(some) >= Math.min(READ, larger(0)));
   room.style.setProperty("--player-lines", lines);
   room.classList.toggle("is-bare", !lines);
 }
 
-// How many times larger a picture may be, as it is or with its graph beside the boxes.
-function times({ size: [wide, high], aside }, lies, across, down) {
-  if (!lies || !aside) return Math.min(across / wide, down / high);
-  const [right, up] = aside;
-  return Math.min(across / (right + wide), down / Math.max(up, high - up));
+// What is seen of a picture: all of it, or its boxes, its boxes with blocks, or its graph, as the slide has it.
+const partOf = ({ room }) => (isUpright() ? "" : room.closest("section").dataset.part);
+function rangeOf(lab) {
+  const up = lab.film.aside?.[1];
+  return { boxes: [0, up], blocks: [ROW, Infinity], graph: [up, Infinity] }[partOf(lab)] ?? [0, Infinity];
 }
 
-// The picture of a lab is as large as what is seen of it allows. A graph too low under its boxes stands beside them.
-function comeNear({ svg, film, room, pane }) {
-  const margin = 4, [right, up] = lies(film, pane) ? film.aside : [0, Infinity];
+// How many times larger a picture may be, as it is or with its graph beside the boxes.
+function times(lab, lies, across, down) {
+  const { size: [wide, high], aside: [right, up] = [0, 0] } = lab.film, [top, bottom] = rangeOf(lab);
+  const [x, y] = lies && !partOf(lab) ? [right + wide, Math.max(up, high - up)] : [wide, Math.min(bottom, high) - top];
+  return Math.min(across / (x - EDGES), down / (y - EDGES));
+}
+
+// The picture of a lab is as large as what is seen of it allows, its words at least 20 px. A graph too low under its boxes
+// stands beside them.
+function comeNear(lab) {
+  const { svg, film, pane } = lab, { clientWidth, clientHeight } = pane, [top, bottom] = rangeOf(lab), margin = 4;
+  const isAside = [true, false].map((lies) => times(lab, lies, clientWidth, clientHeight)), [right, up] = isAside[0] > isAside[1] ? film.aside : [0, Infinity];
   for (const mark of svg.children) {
-    const box = mark.getBBox();
-    if (box.y + box.height > up) mark.setAttribute("transform", `translate(${right} ${-up})`);
+    mark.style.display = "";
+    const box = mark.getBBox(), end = box.y + box.height;
+    if (end <= top || end > bottom) mark.style.display = "none";
+    if (end > up) mark.setAttribute("transform", `translate(${right} ${-up})`);
     else mark.removeAttribute("transform");
   }
   const { x, y, width, height } = svg.getBBox(), [wide, high] = [width + 2 * margin, height + 2 * margin];
   if (!width) return;
   svg.setAttribute("viewBox", `${x - margin} ${y - margin} ${wide} ${high}`);
-  svg.style.cssText = `--wide:${wide};--high:${high}`;
+  svg.style.cssText = `--wide:${wide};--high:${high};--words:${Math.max(15, 20 / Math.min(MOST_OF_LAB, clientWidth / wide, clientHeight / high))}px`;
   swipes(pane, isUpright() && isWide(pane));
-}
-// Whether a picture is larger with its graph beside the boxes.
-function lies(film, { clientWidth, clientHeight }) {
-  return times(film, true, clientWidth, clientHeight) > times(film, false, clientWidth, clientHeight);
 }
 addEventListener("player-fits", ({ detail }) => {
   shareOut(detail);
@@ -317,6 +366,7 @@ function fitFlow(slide, note) {
   const flow = slide.querySelector(".flow");
   if (!flow) return;
   const pictures = every(".pic img,.words img", flow);
+  for (const one of every(".large", flow)) one.classList.remove("large");
   fitPlayers(flow, 320);
   if (scrollWide(slide, flow)) note("wide", 0, Infinity);
   const tries = [[1, false], [1, true], ...(pictures.length ? [0.8, 0.65, 0.5, 0.35].map((times) => [times, true]) : [])];
@@ -357,6 +407,18 @@ function widthOf(picture, flow) {
   const wide = +picture.getAttribute("width") || picture.naturalWidth;
   if (/^data:image\/svg/.test(picture.src)) return wide;
   return Math.min(wide, flow.clientWidth, flow.clientHeight * picture.naturalWidth / picture.naturalHeight);
+}
+
+// The picture that has this step to itself is as large as the slide.
+function enlarge(slide) {
+  const flow = slide.querySelector(".flow"), steps = slide.dataset.large?.split(" ") || [];
+  every(".pic:has(>img,>svg)", slide).forEach((pic, at) => {
+    const [picture] = pic.children, isLarge = steps[at] === slide.dataset.step;
+    pic.classList.toggle("large", isLarge);
+    if (!isLarge) return;
+    const wide = picture.viewBox?.baseVal.width || picture.naturalWidth, high = picture.viewBox?.baseVal.height || picture.naturalHeight;
+    picture.style.setProperty("--wide", `${Math.round(wide * Math.min(2.4, flow.clientWidth / wide, flow.clientHeight / high))}px`);
+  });
 }
 
 function scrollFlow(slide, flow) {

@@ -75,15 +75,30 @@ function toPlayer(event) {
   return taken;
 }
 
-// A slide that is too tall is scrolled to its end before a key leads on; false where no more of it is to be seen.
+// What is too wide or too tall is scrolled to its end before a key leads on; false where no more of it is to be seen.
 function scrolledOn(event) {
-  const box = Reveal.getCurrentSlide().querySelector(".scrolls"), way = { ArrowDown: "next", ArrowUp: "back", ...WAYS }[event.key];
-  if (!box || !way || !forSlides(event) || event.ctrlKey || event.altKey || event.metaKey) return false;
-  const left = way === "next" ? endOf(box) - box.scrollTop : box.scrollTop;
-  if (left < 2) return false;
-  const by = Math.min(left, box.clientHeight - KEPT_IN_VIEW);
-  box.scrollBy({ top: way === "next" ? by : -by, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
-  return true;
+  const way = { ArrowDown: "next", ArrowUp: "back", ...WAYS }[event.key];
+  if (!way || !forSlides(event) || event.ctrlKey || event.altKey || event.metaKey) return false;
+  const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+  for (const [box, side, at, end, seen] of sidesOf(Reveal.getCurrentSlide())) {
+    const left = way === "next" ? end - at : at;
+    if (left < 2) continue;
+    const by = Math.min(left, seen - KEPT_IN_VIEW);
+    box.scrollBy({ [side]: way === "next" ? by : -by, behavior });
+    return true;
+  }
+  return false;
+}
+
+// What scrolls on a slide: first what is seen and too wide, then what is too tall; nothing under a large picture.
+function sidesOf(slide) {
+  const boxes = slide.querySelector(".large") ? [] : every(".scrolls", slide), screen = slide.getBoundingClientRect();
+  const isSeen = (box) => {
+    const { top, height } = box.getBoundingClientRect(), middle = top + height / 2;
+    return box.matches(".flow") || (middle > screen.top && middle < screen.bottom);
+  };
+  const wide = boxes.filter(isSeen).map((box) => [box, "left", box.scrollLeft, box.scrollWidth - box.clientWidth, box.clientWidth]);
+  return [...wide, ...boxes.map((box) => [box, "top", box.scrollTop, endOf(box), box.clientHeight])];
 }
 
 // How far a box scrolls until the end of what is seen in it so far.
@@ -174,6 +189,7 @@ function contents() {
       release(); // else the keys are for a while those of a list that is gone
       Reveal.slide(at, 0, -1);
       walked(Reveal.getCurrentSlide(), []);
+      for (const box of every(".scrolls", Reveal.getCurrentSlide())) box.scrollTo(0, 0);
     });
     row.append(picture, button);
     list.append(row);

@@ -12,7 +12,8 @@ function fitAll() {
     show(slide, +slide.dataset.steps - 1);
     fit(slide);
     const isSmall = leastInPlayers(slide) < LEAST ? "player" : "";
-    slide.dataset.trouble = `${slide.dataset.trouble} ${isSmall} ${lacksOf(slide).join(" ")}`.trim();
+    const isEmpty = slide.matches(".round:not(:has(.votes))") && atSteps(slide, () => isHalfEmpty(slide)).some(Boolean) ? "empty" : "";
+    slide.dataset.trouble = `${slide.dataset.trouble} ${isSmall} ${isEmpty} ${lacksOf(slide).join(" ")}`.trim();
     slide.classList.remove("present");
   }
   root.dataset.paper = "ready";
@@ -21,8 +22,7 @@ function fitAll() {
 // The smallest size of words in the players of a slide, at any of its steps and theirs, in px; noted on it, with the words.
 function leastInPlayers(slide) {
   let least = Infinity;
-  for (let step = 0; step < +slide.dataset.steps; step += 1) {
-    show(slide, step);
+  atSteps(slide, () => {
     for (const player of every(".player", slide).filter(isSeen)) {
       do {
         for (const one of every("*", player).filter(isWritten)) {
@@ -32,9 +32,15 @@ function leastInPlayers(slide) {
         }
       } while (stepped(player, "next"));
     }
-  }
+  });
   return least;
 }
+
+// What is measured at each step of a slide.
+const atSteps = (slide, measure) => Array.from({ length: +slide.dataset.steps }, (_, step) => {
+  show(slide, step);
+  return measure();
+});
 
 const isSeen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest(".player-live, .player-moving");
 const isWritten = (one) => isSeen(one) && [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
@@ -43,6 +49,19 @@ const isWritten = (one) => isSeen(one) && [...one.childNodes].some((node) => nod
 function sizeOf(one) {
   const size = parseFloat(getComputedStyle(one).fontSize), matrix = one.getScreenCTM?.();
   return matrix ? size * Math.hypot(matrix.a, matrix.b) : size;
+}
+
+// Whether a strip of half the room between title and band has nothing in it, as a slide stands.
+function isHalfEmpty(slide) {
+  const body = slide.querySelector(".body"), { top, bottom, height } = body.getBoundingClientRect();
+  const seen = every(".lead, .code, .chart, .grey>*, .drawn>*, .out>*", body).filter((one) => isSeen(one) && one.offsetHeight !== 0);
+  const edges = seen.map((one) => one.getBoundingClientRect()).sort((one, other) => one.top - other.top);
+  let reached = top, widest = 0;
+  for (const box of [...edges, { top: bottom, bottom }]) {
+    widest = Math.max(widest, box.top - reached);
+    reached = Math.max(reached, box.bottom);
+  }
+  return 2 * widest >= height;
 }
 
 // What every slide is to have: a heading, and at each step something for the speaker.
@@ -117,6 +136,7 @@ function sheetOf(slide, answers) {
   if (answers) {
     playToTheEnd(slide);
     sheet.append(...slide.querySelectorAll(BELOW)); // what is covered
+    for (const short of slide.querySelectorAll("pre.src:has(.gap)")) sheet.append(short.cloneNode(true)); // whole
     return;
   }
   if (slide.matches(".round")) sheet.insertAdjacentHTML("beforeend", "<p class='guess'>My guess: <i></i> because <i class='long'></i></p><p class='guess'><i class='long'></i></p>");
@@ -148,7 +168,7 @@ function isWhole(svg) {
 
 // What is only hidden would still stand in the file: a PDF can be searched, and read aloud.
 function takeAnswersOut(slide) {
-  for (const one of slide.querySelectorAll(".out,.takeaway,.walk,aside,.tick")) one.remove();
+  for (const one of slide.querySelectorAll(".out,.takeaway,.asked,.walk,aside,.tick")) one.remove();
   for (const one of slide.querySelectorAll("[data-at]")) one.replaceChildren();
   for (const one of slide.querySelectorAll(".right,.wrong")) one.classList.remove("right", "wrong");
 }

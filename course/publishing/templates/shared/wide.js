@@ -3,6 +3,7 @@
   const BOXES = "pre, p:has(> img), .output.text_html, .output.html, .table-wrapper, .words table, .output table";
   const KINDS = [[":is(table, .table-wrapper)", "table"], [":has(img)", "picture"], [":is(.source, .cell_input) *", "code"]];
   const named = (box) => `Wide ${KINDS.find(([kind]) => box.matches(kind))?.[1] ?? "output"}`;
+  const CLOSE = 0.9; // a picture that needs no less than this to fit is drawn so much smaller
   const WORTH = 8; // pixels beyond the column that are worth words
   const isTable = (box) => box.matches("table"); // with a role it would be none any more
 
@@ -22,6 +23,7 @@
   }
 
   function judge(box) {
+    for (const picture of box.querySelectorAll("img")) picture.style.maxWidth = box.clientWidth < CLOSE * picture.naturalWidth ? "" : "100%";
     const wide = box.scrollWidth > box.clientWidth;
     const hint = hintOf(box);
     if (hint) hint.hidden = box.scrollWidth < box.clientWidth + WORTH;
