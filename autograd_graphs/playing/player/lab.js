@@ -54,7 +54,7 @@ class Lab extends Base {
     this.rest = element("span", "rest", bar);
     if (!turns && !states.some(({ focus }) => focus)) return;
     for (const [name, as, words, key, by] of [["earlier", "back", "◀ Back", "←", -1], ["later", "next", "Next ▶", "→", 1]]) {
-      this.button(bar, name, words, key, () => this.jump(this.around(by))).classList.toggle(`player-${as}`, turns); // slides know these
+      this.button(bar, name, words, key, () => this.jump(this.around(by))).classList.toggle(`player-${as}`, turns);
     }
   }
 
