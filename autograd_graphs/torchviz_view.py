@@ -17,7 +17,7 @@ import torch
 from autograd_graphs.data import Graph, counted
 from autograd_graphs.drawing.diagram import MARGIN, arrow, drawing
 from autograd_graphs.drawing.display_list import LEGEND, Drawing, Mark, Pen
-from autograd_graphs.drawing.layout import MOST_WORK, lay_out, work
+from autograd_graphs.drawing.layout import MOST_WORK, TIGHT, lay_out, work
 from autograd_graphs.drawing.palette import SMALL, TITLE
 from autograd_graphs.looking.snapshot import Walk, snapshot
 from autograd_graphs.looking.torch_private import quietly
@@ -147,7 +147,7 @@ def draw_theirs(theirs: TheirGraph) -> Drawing:
     for lines, _ in theirs.boxes:
         letters = max([0, *map(len, lines)])
         sizes.append((max(30, round(LETTER * letters) + 8), 10 + 16 * len(lines)))
-    placed = lay_out(sizes, theirs.arrows)
+    placed = lay_out(sizes, theirs.arrows, apart=TIGHT)
     for curve in placed.curves:
         pen.path("edge", *curve)
         pen.polygon("arrow", *arrow(curve))

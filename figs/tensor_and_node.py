@@ -14,9 +14,9 @@ from autograd_graphs.drawing.palette import SMALL, TITLE
 from autograd_graphs.drawing.svg import svg
 from autograd_graphs.text import width
 
-WIDE, HIGH, TALL = 712, 320, 32  # px: the picture, and the height of a box
+WIDE, HIGH, TALL = 712, 276, 32  # px: the picture, and the height of a box
 TENSORS, NODES, BESIDE = 122, 398, 650  # px: the middles of three columns
-ROWS = (76, 148, 220, 292)  # px: the middles of four rows
+ROWS = (72, 132, 192, 252)  # px: the middles of four rows
 ALT = (
     "Tensors on the left, nodes on the right. grad_fn leads from z and y into the graph, next_functions leads "
     "from node to node. Only AccumulateGrad leads back to a tensor: its variable is x, whose grad is a tensor too."

@@ -134,6 +134,15 @@ def test_the_versions_that_lesson_09_draws_are_those_that_torch_counts():
     ]
 
 
+def test_the_losses_that_lesson_07_draws_are_those_that_its_loops_print():
+    path = next(path for path in NOTEBOOKS if path.stem.startswith("07"))
+    cells = {cell["id"]: cell for cell in nbformat.read(path, as_version=4).cells}
+    drawn = cells["return-reason"].metadata.course.slide.lanes[1:]
+    for row, loop in zip(drawn, ("case-run", "case-flag", "return-mended"), strict=True):
+        printed = "".join(output.get("text", "") for output in cells[loop].outputs)
+        assert re.findall(r"loss ([\d.]+)", row) == re.findall(r"^([\d.]+) ", printed, re.M)
+
+
 def test_who_promises_a_gpus_output_stands_in_the_foot():
     path = next(path for path in NOTEBOOKS if path.stem.startswith("10"))
     results = [s.result for s in slides(path) if getattr(s, "result", None) and s.result.source]

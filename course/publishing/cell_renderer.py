@@ -121,7 +121,9 @@ class CellRenderer:
 
     def result(self, cell: NotebookNode) -> Result:
         """Return the outputs of a cell as one HTML, of which kind they are, and which line failed."""
-        html, kind = "".join(map(self.output, cell.outputs)), "text"
+        printed = "".join(one.text for one in cell.outputs if one.output_type == "stream")
+        lines = len(printed.splitlines())
+        html, kind = "".join(self.output(one, lines) for one in cell.outputs), "text"
         graph = graph_of(cell.outputs)
         if graph or "<img" in html:
             kind = "picture"
@@ -130,7 +132,8 @@ class CellRenderer:
         failed = next((failed_line(o) for o in cell.outputs if o.output_type == "error"), 0)
         return Result(html, kind, failed, walk_of(cell.outputs), graph)
 
-    def output(self, output: NotebookNode) -> str:
+    def output(self, output: NotebookNode, lines: int = 0) -> str:
+        """Return an output; a graph as large as so many lines that are printed above it let it be."""
         if output.output_type == "stream":
             return self.printed(output.text, output.name)
         if output.output_type == "error":
@@ -138,7 +141,7 @@ class CellRenderer:
         data, kept = output.data, output.metadata
         if ASKED in kept:
             return ""  # guesses are made by hand in a room
-        drawn = slide_graph(kept.get(GRAPH, ""), alt_of(data))
+        drawn = slide_graph(kept.get(GRAPH, ""), alt_of(data), lines)
         if drawn:
             return f'<div class="pic">{drawn}</div>'
         if "text/html" in data:

@@ -22,7 +22,8 @@ STORED = ("graph",)  # what `make refresh` stores for a slide
 MOST_MINUTES = 60
 CALLS = ("predict", "draw", "find_line", "order", "explain")
 SLIDE = dict.fromkeys(
-    ("skip", "lead", "ask", "takeaway", "graph", "question", "presses", "part"), str
+    ("skip", "title", "lead", "ask", "takeaway", "graph", "question", "presses", "part", "grey"),
+    str,
 )
 SLIDE |= dict.fromkeys(("options", "asked", "answers", "lanes", "chart", "lines"), list)
 SUMMARY = re.compile(r"(<summary>Why\?) Open it when you have run the cell(?=</summary>)")

@@ -21,7 +21,7 @@ REMEDIES = {
     "code": "shorten the code, or what it prints",
     "output": "let the code print less",
     "picture": "draw less in one picture",
-    "player": "step through less at once: words in it are under 18 px",
+    "player": "step through less at once: words in it are under 20 px",
     "table": "take rows out of the table, or words",
     "flow": "split it into two slides, or let its code print less",
     "wide": "show fewer columns",

@@ -24,7 +24,7 @@ def gaps(cells: Cells, slides: Sequence[Slide]) -> Iterator[str]:
         if not isinstance(slide, Round):
             continue
         where = f"slide {number} (cell {slide.cell})"
-        if slide.ask and slide.result.html and not slide.takeaway:
+        if slide.ask and (slide.result.html or slide.is_question) and not slide.takeaway:
             yield f"{where} asks, and its band never answers: give it a takeaway."
         away = ELSEWHERE.search(TAG.sub("", f"{slide.lead} {slide.ask}"))
         if away:
@@ -42,7 +42,8 @@ def unseen(cells: Cells, slides: Sequence[Slide]) -> Iterator[str]:
             yield f"cell {cell.id}: its exercise stands on no slide. Begin it with {begin}"
         own = {"ask": course.get("ask", "")} | course.get("slide", {})
         for name in WORDS:
-            if "skip" not in own and plain(own.get(name, "")) not in shown:
+            lines = map(plain, own.get(name, "").split("\n"))  # a recap brings them one by one
+            if "skip" not in own and not all(line in shown for line in lines):
                 yield f"cell {cell.id}: its {name} for slides stands on none of them. Take it out."
 
 

@@ -36,7 +36,6 @@ from course.publishing.told_slides import (
     EXPECTED,
     LEAD,
     drawing,
-    flow,
     is_foreseen,
     kept_of,
     left_over,
@@ -55,9 +54,11 @@ from helpers.predicting.round_text import FENCE, TABLE, Reason, question, reason
 
 NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)
+PARAGRAPH = re.compile(r"^(?!\*\*)(.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 WIDEST = 72  # letters of a symptom on a slide
 LEAD_UNDER = 10  # lines of code: above more of them a lead is said, for code keeps its size
+ROWS = 12  # lines of code on a slide: of a longer message the first ones and the last two stay
 EXERCISE = re.compile(
     r"\*\*(?P<id>\d\d\.\d+)\*\* · (?P<kind>[^.]+)· (?P<minutes>\d+ minutes)\. (\*\*(?P<name>.+?)[.?]?\*\* )?"
 )
@@ -86,7 +87,7 @@ def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
         if new:
             title = new[-1].title
         made += [replace(slide, part=part) for slide in new]
-    return with_charts(with_moons(made, cells))
+    return with_charts(with_moons(made, cells), cells)
 
 
 def slides_of(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
@@ -203,7 +204,8 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     runs = with_role(group, "run")
     before, after, last = notes.of_round(renderer, with_role(group, "notes"), asked, why)
     own = group[0].metadata.course.get("slide", {})  # words, where the notebook's are long
-    title, rule = renderer.line(text.title), own.get("takeaway", why.takeaway)
+    title = renderer.line(own.get("title", text.title))
+    rule = own.get("takeaway", why.takeaway)
     takeaway = renderer.line(rule or answer(asked, text.options))
     steps = [before]
     if runs:
@@ -243,8 +245,10 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
 
 def answer(asked: Question | None, options: dict[str, str]) -> str:
     """Return the answer itself, with which a slide ends that has no rule to end with."""
-    if not asked or asked.settled:
+    if not asked:
         return ""
+    if asked.settled:
+        return f"Keep your letter: lesson {asked.settled} runs it."
     if asked.kind == "explain":
         return asked.told["good"].partition(". ")[0].rstrip(".") + "."
     if asked.kind == "find_line":
@@ -283,12 +287,15 @@ def options_of(asked: Question | None, read: dict[str, str], own: dict) -> dict[
 def code_of(asked: Question | None, run: NotebookNode, failed: int, renderer: CellRenderer) -> str:
     """Return the code of a round: its run, or the program or lines that its question shows."""
     if asked and asked.kind == "find_line":
-        symptom = asked.shown["symptom"].removesuffix(FINE).split("\n")
+        program, symptom = lines_of(asked), asked.shown["symptom"].removesuffix(FINE).split("\n")
+        room = max(2, ROWS - len(program))
+        if len(symptom) > room:
+            symptom = [*symptom[: room - 2], *symptom[-2:]]
         short = [shorten(line, WIDEST).rstrip(",") for line in symptom]
-        return renderer.code("\n".join(lines_of(asked)), asked.shown["raises"], below=short)
+        return renderer.code("\n".join(program), asked.shown["raises"], below=short)
     if asked and asked.kind == "order":
         return renderer.code("\n".join(lines_of(asked)))
-    return renderer.code(run.source, failed)
+    return renderer.code(run.source, failed, kept=kept_of(run.metadata.course.get("slide", {})))
 
 
 def told_first(own: dict, set_up: str, source: str, renderer: CellRenderer) -> str:
@@ -360,17 +367,19 @@ def goals(runs: Cells) -> list[str]:
 
 
 def recap_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
-    """Return the recap: its questions stand, each key answers one; the rest of it is the speaker's."""
+    """Return the recap: its sentences or answers come with a key each; the rest is the speaker's."""
     heading, rest = split_heading(group[0])
+    own = group[0].metadata.course.get("slide", {})
     title = renderer.line(heading or "Recap")
     rest = TABLE.sub("", rest)
     made = tables(group[:1], renderer, title, group[0].id, renderer.text(rest))
-    if not made and GOAL.search(rest):
-        onward = BELOW.sub("", GOAL.sub("", rest))  # such as where one goes on from here
-        after = renderer.text(onward)
-        made = [one_by_one(GOAL.findall(rest), group, renderer, title, after)]
     if not made:
-        return [flow(group, renderer, title)]
+        told = own.get("lead", rest)
+        said = GOAL if GOAL.search(told) else PARAGRAPH
+        after = renderer.text(
+            BELOW.sub("", said.sub("", rest))
+        )  # such as where one goes on from here
+        made = [one_by_one(said.findall(told), group, renderer, title, after)]
     return made + left_over(group, group[:1], renderer, title)
 
 

@@ -71,7 +71,7 @@ def chart(printed: str, names: Sequence[str]) -> str:
         path = " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
         marks.append(f'<polyline class="curve c{column}" points="{path}"/>')
         marks.append(text(points[-1][0] + 20, points[-1][1] + 9, name, f"end c{column}"))
-    return framed("chart", marks, HIGH, [", ".join(names), printed])
+    return framed("curves", marks, HIGH, [", ".join(names), printed])
 
 
 def text(x: float, y: float, words: str, kind: str) -> str:

@@ -16,18 +16,19 @@ from autograd_graphs.playing.stylesheet import css_class
 from autograd_graphs.stored import GRAPH, graph_from
 
 ROOM = 1136, 470  # px of a slide's body
+LINE = 40  # px of a printed line above a graph
 ROWS = 1, 2, 3, 4
 FORMS = ("long", "short"), ("bare",)  # of cards, in each number of rows
 APART = MOST_USES, 1  # uses of a leaf: with more it is drawn once per use
 LARGEST, READABLE = 2.0, 1.54  # times: then names have 30 px, or the smallest words 20
 
 
-def slide_graph(text: str, alt: str = "") -> str:
-    """Return a graph that was stored as inline SVG; "" where there is none."""
+def slide_graph(text: str, alt: str = "", lines: int = 0) -> str:
+    """Return a graph that was stored as inline SVG, under so many printed lines; "" for none."""
     graph = stored(text)
     if not graph:
         return ""
-    return svg(best(graph), alt)
+    return svg(best(graph, ROOM[1] - LINE * lines), alt)
 
 
 def graph_of(outputs: Sequence[NotebookNode]) -> Graph | None:
@@ -48,19 +49,19 @@ def stored(text: str) -> Graph | None:
     return graph if graph.nodes else None
 
 
-def best(graph: Graph) -> Drawing:
+def best(graph: Graph, high: int = ROOM[1]) -> Drawing:
     """Return the first drawing whose words can be read, else the one that can be shown largest."""
     made = []
     for forms, uses, rows in product(FORMS, APART, ROWS):
         for form in forms:
             made.append(for_slide(graph, rows, form, uses))
-            if times(made[-1]) >= READABLE:
+            if times(made[-1], high) >= READABLE:
                 return made[-1]
-    return max(made, key=times)
+    return max(made, key=lambda drawing: times(drawing, high))
 
 
-def times(drawing: Drawing) -> float:
-    return min(ROOM[0] / drawing.width, ROOM[1] / drawing.height, LARGEST)
+def times(drawing: Drawing, high: int = ROOM[1]) -> float:
+    return min(ROOM[0] / drawing.width, high / drawing.height, LARGEST)
 
 
 def svg(drawing: Drawing, alt: str) -> str:

@@ -32,6 +32,7 @@ MOONS = re.compile(r"\A(?!.*\bbackward\().*^moons_\w+\(", re.M | re.S)  # it dra
 ALL, BEFORE = "The hundred points of the two moons.", "What the broken program made of the moons."
 MOONS_DATA = re.compile(rf"svg\+xml;base64,({base64.b64encode(BEGINS.encode()).decode()}[^\"]+)")
 LINES = re.compile(r"(\d+)(?:-(\d+))?")
+PRINTED = re.compile(r"<pre\b.*?</pre>", re.S)  # beside a picture that says more
 SHOW = "<p>Give them time to look.</p>"
 LONGEST = 190  # letters of a warning
 
@@ -144,7 +145,8 @@ def shown_slides(
     runs: Cells, renderer: CellRenderer, title: str, own: dict, spoken: str
 ) -> list[Slide]:
     """Return a slide for each cell that shows something: its code, then what came. `own` are the words
-    of what stands before them: a lead and a drawing for the first, a takeaway for the last.
+    of what stands before them: a lead and a drawing for the first, a takeaway for the last. Others may
+    have a drawing of their own.
     """
     made: list[Slide] = []
     for cell in runs:
@@ -153,7 +155,7 @@ def shown_slides(
         takeaway = cell.metadata.course.get("slide", {}).get("takeaway", "")
         if cell is runs[-1]:
             takeaway = takeaway or own.get("takeaway", "")
-        drawn = "" if made else drawing(own, cell)
+        drawn = drawing(cell.metadata.course.get("slide", {}) if made else own, cell)
         if takeaway or drawn:
             steps.append(spoken or SHOW)
         takeaway = renderer.line(takeaway)
@@ -208,14 +210,17 @@ def with_moons(slides: list[Slide], cells: Cells) -> list[Slide]:
     return made
 
 
-def with_charts(slides: list[Slide]) -> list[Slide]:
+def with_charts(slides: list[Slide], cells: Cells) -> list[Slide]:
     """Return slides on which the moons are seen beside the code of the case: the points alone at first,
-    and on the way back what the broken program made of them, until it is mended.
+    and on the way back what the broken program made of them, until it is mended. A `chart` of nothing
+    leaves them out.
     """
     pairs = [nr for nr, slide in enumerate(slides) if slide.part == AGAIN and pair_in(slide)]
+    bare = {cell.id for cell in cells if cell.metadata.course.get("slide", {}).get("chart") == []}
     made = list(slides)
+    has_moons = any(map(moons_in, slides))
     for nr, slide in enumerate(slides):
-        if not isinstance(slide, Round) or not slide.run:
+        if not isinstance(slide, Round) or slide.run in {"", *bare} or not has_moons:
             continue
         is_first = not any(
             one.part == "case" and one.chart for one in made[:nr] if one.kind == "round"
@@ -245,11 +250,10 @@ def moons_in(slide: Slide) -> str:
 
 def ending_on(before: Round, slide: Round) -> Round:
     """Return a slide whose last step is the picture of another."""
-    notes_of_steps = (*before.notes, slide.notes[-1])
-    if before.takeaway:  # it comes with the picture
-        notes_of_steps = before.notes
+    notes_of_steps = (*before.notes[:2], slide.notes[-1])  # a takeaway comes with the picture
     takeaway = before.takeaway or slide.takeaway
-    return replace(before, notes=notes_of_steps, takeaway=takeaway, drawing=slide.result.html)
+    drawn = PRINTED.sub("", slide.result.html)
+    return replace(before, notes=notes_of_steps, takeaway=takeaway, drawing=drawn)
 
 
 def alone(slide: Round) -> Round:

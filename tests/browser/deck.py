@@ -75,7 +75,7 @@ MEASURE = """(open) => {
   }
   for (const one of [...slide.querySelectorAll("h1, h2, p, li, td, th, summary, pre, span")].filter(seen)) {
     const size = parseFloat(getComputedStyle(one).fontSize), ours = one.closest(".player");
-    if (one.textContent && !ours && size < 18) say(one, `text of ${size} px, under`, 18);
+    if (one.textContent && !ours && size < 20) say(one, `text of ${size} px, under`, 20);
   }
   for (const one of [...slide.querySelectorAll("img:not(.chart img)")].filter(seen)) {
     const shown = one.getBoundingClientRect().width;

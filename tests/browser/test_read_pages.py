@@ -229,7 +229,7 @@ def test_a_picture_a_little_wider_than_its_column_is_drawn_a_little_smaller(read
     reader.evaluate(GUESS_ALL)
     plots = reader.locator(".cell_output img")
     widths = plots.evaluate_all("(all) => all.map((one) => [one.naturalWidth, one.clientWidth])")
-    assert any(0.9 * natural < seen < natural for natural, seen in widths)
+    assert any(0.85 * natural < seen < natural for natural, seen in widths)
     expect(reader.locator("[data-wide]:has(img)")).to_have_count(0)
 
 

@@ -16,6 +16,7 @@ CARRIES = {  # besides the role itself
     "case": {"slide"},
     "return": {"slide"},
     "exercise": {"slide"},
+    "recap": {"slide"},
     "run": {"ask", "caption", "expects", "graph", "slide"},  # `make refresh` writes the graph
     "stub": {"graph", "printed"},
 }

@@ -1,13 +1,14 @@
-// Chooses where the parts of a slide stand, at the sizes of the design. Only where nothing fits at these sizes are smaller
-// ones tried. Nothing is cut in silence: what does not fit at its smallest size is noted in data-trouble, which the build reads.
+// Chooses where the parts of a slide stand, at the sizes of the design. Only where nothing fits at these sizes are words
+// smaller; code never is, and its lines are broken by hand. What does not fit is noted in data-trouble, which the build reads.
 
 const WORDS = [30, 20];
-const CODE = [26, 20];
-const TOGETHER = [[26, 30], [20, 30], [20, 20]]; // code and words on one slide
+const CODE = [26, 20]; // of what is printed; code keeps the first
+const TOGETHER = [[26, 30], [26, 20]]; // code and words on one slide
+const CRAMPED = [[26, 30], [20, 30], [20, 20]]; // on phones, and with what is typed in a live deck
 const LARGE = 36; // px of code that has its slide for itself
 const FLOW = [30, 28, 26, 24, 22, 20]; // of other people's notebooks, which nobody wrote for slides
 const LINE = 4 / 3; // of words; of code 36/26
-const LEAST = 18; // px of words in pictures and players
+const LEAST = 20; // px of words in pictures and players
 const MOST = 2; // times: so large is a picture drawn at most
 const ON_PHONES = 22.5; // px of words in pictures on a canvas of 720, for a screen of 390: what is too wide then scrolls
 
@@ -76,12 +77,14 @@ const FORMS = [["beside", false], ["row", false], ["beside", "corner"], ["row", 
 const SWAPPED = [["whole", true]]; // the result takes the place of its code
 const CHARTED = [false, true].flatMap((covers) => ["aside", "below", "narrow", "low"].map((form) => [form, covers])); // beside or below the code
 const LEAST_HIGH = { below: 165, low: 100 }; // px of a chart below the code
-// Lines of an output hang, or it covers the code, before lines of code do: [code hangs, output hangs, covers].
-const TURNS = [[false, false, false], [false, true, false], [false, false, true], [false, true, true], [true, true, false], [true, true, true]];
+// Lines of an output hang, or it covers the code; those of code only where it is cramped: [code hangs, output hangs, covers].
+const TURNS = [[false, false, false], [false, true, false], [false, false, true], [false, true, true]];
+const HUNG = [...TURNS, [true, true, false], [true, true, true]];
 const PLAIN = [["whole", false], ["split", false], ["whole", "corner"], ["whole", true]];
 
 function fitStage(slide, note) {
   const parts = {
+    slide,
     body: slide.querySelector(".body"),
     stage: slide.querySelector(".stage"),
     source: slide.querySelector(".stage pre.src"),
@@ -92,15 +95,24 @@ function fitStage(slide, note) {
   };
   const best = bestForm(slide, parts);
   arrange(slide, parts, best);
-  note(best.size ? "code" : culprit(parts), best.size, 20);
+  note(best.size ? "code" : culprit(parts), best.isCramped && !isUpright() ? 0 : best.size, 20);
   greyOn(slide);
   fillAlone(slide, parts, best);
-  const isNumber = parts.texts.length === 1 && /^[-\d.,e()[\] ]{1,36}$/.test(parts.texts[0].textContent.trim()); // the point of its slide
-  if ([true, "rest"].includes(best.covers) && parts.stage.dataset.kind === "text") largest([...(isNumber ? [60] : []), LARGE, ...CODE], parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
+  if (parts.stage.dataset.kind === "text" && parts.texts.length) fitText(parts, best);
   delete slide.dataset.moves;
   if (best.covers === true && parts.stage.dataset.kind !== "player" && parts.votes) moveOptions(slide, parts, best);
   if (parts.votes && best.form === "row") for (const one of every(".drawn:has(svg.graph)", slide)) leaveOptions(one);
   if (parts.stage.dataset.kind === "player" && parts.out) fitPlayers(parts.out, parts.out.clientHeight);
+}
+
+// What was printed in a few words is the point of its slide; what covers its code may be as large as it likes.
+function fitText(parts, best) {
+  const { out, texts } = parts, covers = [true, "rest"].includes(best.covers);
+  const isShort = texts.length === 1 && texts[0].matches(".o") && /^[^\n]{1,36}$/.test(texts[0].textContent.trim());
+  const large = parts.slide.matches("[data-swaps], :has(.failed)") ? CODE : [LARGE, ...CODE]; // its code stands beside it
+  const sizes = covers ? large : [parseFloat(texts[0].style.fontSize)];
+  const fits = () => !isHigh(out) && !isWide(out) && !texts.some(isWide) && (covers || stageFits(parts, best));
+  largest(isShort ? [60, ...sizes] : sizes, texts, 36 / 26, fits);
 }
 
 function formsOf(slide, { source, votes, stage }) {
@@ -110,29 +122,34 @@ function formsOf(slide, { source, votes, stage }) {
   return votes ? FORMS : PLAIN;
 }
 
-// The form that is the first to fit at the largest sizes; lines of code hang before they become smaller.
+// The form that is the first to fit at the largest sizes.
 function bestForm(slide, parts) {
   const isDrawn = parts.stage.dataset.kind !== "text";
   const forms = formsOf(slide, parts).filter(([, covers]) => !isDrawn || covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture"));
-  for (const [size, words] of TOGETHER) {
-    for (const [wraps, hangs, hides] of TURNS) {
+  const cramped = { form: forms.at(-1)[0], covers: true, wraps: true, hangs: true, words: 20, size: 0 };
+  return firstForm(parts, forms, TOGETHER, TURNS) || { ...(firstForm(parts, forms, CRAMPED, HUNG) || cramped), isCramped: true };
+}
+
+function firstForm(parts, forms, sizes, turns) {
+  for (const [size, words] of sizes) {
+    for (const [wraps, hangs, hides] of turns) {
       for (const [form, covers] of forms.filter(([, covers]) => hides === (covers === true))) {
         const tried = { form, covers, wraps, hangs, isTidy: !hides, size, words };
-        arrange(slide, parts, tried);
+        arrange(parts.slide, parts, tried);
         if (stageFits(parts, tried)) return tried;
       }
     }
   }
-  return { form: forms.at(-1)[0], covers: true, wraps: true, hangs: true, words: 20, size: 0 };
+  return null;
 }
 
 // Once the code ran, options stand in a row under the picture, if its words stay large.
 function moveOptions(slide, parts, best) {
   slide.dataset.moves = best.form;
   arrange(slide, parts, { ...best, form: "row", covers: "rest" });
-  const isLarge = !every("li", parts.votes).some(isWide) && [LARGE, ...CODE].some((size) => {
+  const isLarge = !every("li", parts.votes).some(isWide) && [...(parts.stage.dataset.kind === "text" ? [LARGE] : []), ...CODE].some((size) => {
     resize(parts.texts, size, 36 / 26);
-    return parts.texts.every((one) => !isWide(one)) && !isHigh(parts.out) && leastIn(parts.out) >= LEAST;
+    return parts.texts.every((one) => !isWide(one)) && !isHigh(parts.out) && isRoomy(parts.out);
   });
   if (isLarge) return placeOptions(slide);
   delete slide.dataset.moves;
@@ -164,16 +181,22 @@ function greyOn(slide) {
 
 const graphIn = (slide) => slide.querySelector(".drawn svg.graph:not(.chart,.lanes), .out svg.graph, .out .player-pane>svg");
 
-// Code with nothing beside or below it stands in the middle, and is larger where that leaves half its room empty.
+// Code with nothing beside or below it stands in the middle, and is larger where that leaves half its room empty. It reaches
+// beyond the half of the slide, so that what is still to come under it leaves none.
 function fillAlone(slide, parts, best) {
-  const { stage, source, out, votes } = parts, isText = stage.dataset.kind === "text";
-  const isAlone = source && !votes && !stage.querySelector(".chart,.grey") && !(best.covers && isText);
+  const { body, stage, source, out, votes } = parts, isText = stage.dataset.kind === "text";
+  const isAlone = source && !votes && !("swaps" in slide.dataset) && !stage.querySelector(".grey") && ["whole", "split"].includes(best.form) && (!best.covers || !isText || (best.covers === true && !source.querySelector(".failed")));
   stage.classList.toggle("alone", isAlone);
+  stage.style.paddingTop = "";
   if (!isAlone) return;
-  const high = source.parentElement.offsetHeight + (isText && out ? out.offsetHeight + 24 : 0);
-  const large = { ...best, size: LARGE };
+  const code = source.parentElement, highOf = () => code.offsetHeight + (isText && out && !best.covers ? out.offsetHeight + 24 : 0);
+  const high = highOf();
+  const large = { ...best, size: LARGE }, sizes = parts.texts.map((one) => one.style.cssText);
   arrange(slide, parts, large);
   if (best.size !== CODE[0] || 2 * high > stage.clientHeight || !stageFits(parts, large)) arrange(slide, parts, best);
+  if (best.covers) parts.texts.forEach((one, nr) => { one.style.cssText = sizes[nr]; }); // as large as its own room lets it be
+  const lower = body.clientHeight / 2 + 4 - code.offsetTop - code.offsetHeight;
+  stage.style.paddingTop = `${Math.max(0, Math.min(2 * lower, stage.clientHeight - highOf()))}px`;
 }
 
 // What is too large where nothing fits at the smallest sizes.
@@ -204,9 +227,11 @@ function stageFits({ body, stage, source, out, texts, votes, lead }, { form, cov
   if (source && stage.offsetTop + source.parentElement.offsetHeight > body.clientHeight + 1) return false;
   if (votes && source && body.closest("[data-form=row]") && votes.offsetTop < stage.offsetTop + source.parentElement.offsetHeight + 12) return false;
   if (!out) return true;
+  const half = body.clientHeight / 2;
+  if (form === "whole" && !covers && out.offsetHeight + 24 > half && stage.offsetTop + source.parentElement.offsetHeight < half) return false; // before it, half is empty
   if (covers === true && stage.dataset.kind !== "text") return texts.every((one) => !isWide(one));
   if (covers === "under") return out.offsetTop + out.scrollHeight <= body.clientHeight && texts.every((one) => !isWide(one));
-  if (covers === "rest") return texts.every((one) => !isWide(one)) && !isHigh(out) && leastIn(out) >= LEAST;
+  if (covers === "rest") return texts.every((one) => !isWide(one)) && !isHigh(out) && isRoomy(out);
   if (covers === "corner" && !isFree(source, out)) return false;
   return !isWide(out) && !isHigh(out) && texts.every((one) => !isWide(one));
 }
@@ -301,6 +326,7 @@ function fitPictures(slide, note) {
   }
 }
 
+const isRoomy = (out) => leastIn(out) === Infinity || (leastIn(out) >= LEAST && printedIn(out) <= out.clientHeight / 2); // no picture, or one with half of the room
 const printedIn = (out) => every(":scope>pre, :scope>.err", out).reduce((sum, one) => sum + one.offsetHeight + 12, 0);
 
 // Let the pictures of an output fill its room; return the smallest size of their words, in px; Infinity without a picture.

@@ -3,7 +3,7 @@
   const BOXES = "pre, p:has(> img), .output.text_html, .output.html, .table-wrapper, .words table, .output table";
   const KINDS = [[":is(table, .table-wrapper)", "table"], [":has(img)", "picture"], [":is(.source, .cell_input) *", "code"]];
   const named = (box) => `Wide ${KINDS.find(([kind]) => box.matches(kind))?.[1] ?? "output"}`;
-  const CLOSE = 0.9; // a picture that needs no less than this to fit is drawn so much smaller
+  const CLOSE = 0.85; // a picture that needs no less than this to fit is drawn so much smaller
   const WORTH = 8; // pixels beyond the column that are worth words
   const isTable = (box) => box.matches("table"); // with a role it would be none any more
 
