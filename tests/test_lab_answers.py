@@ -24,6 +24,7 @@ from lab_answers import (
 )
 
 from autograd_graphs.text import short_numbers
+from helpers import labs
 
 WORDS = ["no", "one", "two", "three", "four", "five", "six"]
 ORDINALS = ["no", "first", "second", "third", "fourth", "fifth"]
@@ -512,6 +513,31 @@ def test_14_3_a_hook_behind_a_leaf_acts_on_the_sum_and_stays():
     assert numbers(walk("14", keys[:3])[0], "w.grad") == 18
     assert numbers(walk("14", "3 1 6")[0], "h.grad") == 120, "as the notes say"
     assert numbers(walk("14", "4 4 6")[0], "w.grad") == 9, "as the notes say"
+
+
+def test_14_sure_says_of_each_z_what_torch_says_and_asks_for_the_first_nan():
+    found = {}
+    for state in labs.sure.map().states[1:]:
+        (name,) = state.path
+        z = torch.tensor(float(name[1:]), requires_grad=True)
+        p = z.sigmoid()
+        q = 1 - p
+        (-(p.log() + 0 * q.log())).backward()
+        assert state.title == f"z.grad is {z.grad.item():.3g}"
+        assert f"q is {q.item():.3g}" in state.sentence
+        on_q = dict(state.words)[
+            [edge.source for edge in state.graph.edges].index(at_node(state, "q"))
+        ]
+        assert float(on_q) == pytest.approx(0) if q else on_q == "nan"
+        found[name] = z.grad.isnan().item()
+    (answer,) = labs.sure.questions[0].answers
+    assert answer == min([name for name in found if found[name]], key=lambda name: int(name[1:]))
+    assert len(found) == len(labs.sure.world.actions)
+
+
+def at_node(state, name):
+    """Return the number of the node that made what has this name."""
+    return [node.name for node in state.graph.nodes].index(name)
 
 
 @pytest.mark.parametrize("lesson", sorted(LABS))

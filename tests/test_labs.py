@@ -136,5 +136,17 @@ def test_requires_grad_what_is_not_recorded_is_a_ghost():
     assert ghosts == set("axy")
 
 
+def test_lifecycle_what_is_dead_or_not_yet_born_is_a_ghost_whatever_names_are_left():
+    film = labs.lifecycle.film()
+    for nr, state in enumerate(labs.lifecycle.map().states):
+        alive = {node.operation for node in state.graph.nodes}
+        ghosts = {
+            state.ghost.nodes[mark.owner.number].operation
+            for mark in marks_of(film, nr)
+            if mark.state == "ghost" and mark.owner and mark.owner.kind == "node"
+        }
+        assert ghosts == {node.operation for node in state.ghost.nodes} - alive, state.path
+
+
 def requires(state):
     return {name: state.value(name, "requires_grad") == "True" for name in "xyzab"}

@@ -14,7 +14,7 @@ from autograd_graphs.playing.film import Button, Change, Goal, LabFilm, Transiti
 from autograd_graphs.text import visible
 
 VERSION = 3
-DIGITS = "1234567890"  # the keys of a lab's actions; an eleventh has none
+DIGITS = "1234567890"  # the keys of a lab's actions; an eleventh has none, nor one that is turned to
 
 
 class LabEncoder(Encoder):
@@ -93,7 +93,7 @@ class LabEncoder(Encoder):
 
 def action(nr: int, button: Button) -> list:
     adds = list(map(plain, button.adds or ())) or 0
-    key = DIGITS[nr : nr + 1]
+    key = DIGITS[nr : nr + 1] * (button.group != "turn")
     words, does, group = map(shown, (button.words, button.does, button.group))
     return [words, does, key, adds, group, int(button.anew), shown(button.name)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Mapping
 
 import torch
 
@@ -61,6 +62,11 @@ class Life(World):
         for node in (self.h.grad_fn, self.loss.grad_fn, self.loss.grad_fn.next_functions[0][0]):
             node.metadata["mark"] = mark = Mark()
             self._marks.add(mark)
+
+    def whole(self) -> Mapping[str, torch.Tensor]:
+        x = self.x.detach().clone().requires_grad_()
+        h = x**2
+        return {"loss": (h * h).sum(), "h": h, "x": x}
 
     def kept(self) -> tuple[int, int, dict[int, int]]:
         """Return how many saved tensors are held and freed, and the bytes that are held."""

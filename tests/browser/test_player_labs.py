@@ -366,11 +366,13 @@ PICTURES = 9.6  # px: the least size of a word in the picture of a lab
 
 def walks(lab):
     """Return the keys that walk a lab to each of its named states, and that state."""
-    actions = [action.name for action in with_buttons(lab.world)]
-    keys = {action: "1234567890"[nr] for nr, action in enumerate(actions)}
+    keys = {}
+    for nr, action in enumerate(with_buttons(lab.world)):
+        keys[action.name] = ["ArrowRight"] * nr if action.group == "turn" else [*"1234567890"[nr]]
     for name in lab.names:
         path = lab.path(name)
-        yield [keys.get(action, "ArrowRight") for action in path], lab.map().walk(path)
+        rows = [keys.get(action, ["ArrowRight"]) for action in path]
+        yield [key for row in rows for key in row], lab.map().walk(path)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: "{}x{}".format(*size))
@@ -380,8 +382,9 @@ def test_all_of_every_named_state_is_seen_at_once_and_stays_where_it_is(play, na
     shown = play(as_json(lab.film()), size)
     places = shown.evaluate(PLACES)
     assert shown.evaluate(FAULTS, PICTURES) == []
-    last = "1234567890"[len(with_buttons(lab.world)) - 1]
-    assert texts(shown, ".player-away") == [f"Click into the lab, then press 1 to {last}"]
+    actions = with_buttons(lab.world)
+    told = "→" if actions[0].group == "turn" else f"1 to {'1234567890'[len(actions) - 1]}"
+    assert texts(shown, ".player-away") == [f"Click into the lab, then press {told}"]
     for keys, way in walks(lab):
         press(shown, "r", *keys)
         photograph(shown, f"labs/{name}-{size[0]}x{size[1]}-{'-'.join(keys)}")
@@ -436,6 +439,31 @@ def test_what_was_pressed_and_ticked_is_there_after_a_reload_and_a_new_run(windo
         player = lab()
         player.frame, player.done = kept["frame"], kept["done"]
         kept = {name: getattr(lab(), name) for name in ("film", "frame", "done")}
+
+
+def test_a_value_is_turned_by_keys_by_buttons_and_by_its_slider(window):
+    shown = opened_at(window, labs.sure().film, None)
+    press(shown, *["ArrowRight"] * 8)
+    at_16 = title(shown)
+    assert at_16 == "z.grad is -1.19e-07"
+    assert texts(shown, ".player-tally") == [""], "presses say nothing here"
+    shown.click(".player-next")
+    assert (title(shown), texts(shown, ".player-tally")) == ("z.grad is nan", ["✓ "])
+    assert texts(shown, ".player-code mark") == ["z = torch.tensor(17., requires_grad=True)"]
+    assert "nan" in texts(shown, ".player-pane text")
+    kept = shown.evaluate("window.saved")
+    shown = opened_at(window, kept["film"], kept["frame"], kept["done"])
+    assert (title(shown), shown.input_value(".player-range")) == ("z.grad is nan", "9")
+    press(shown, "ArrowRight", "ArrowRight")
+    assert said(shown) == "this is the last"
+    press(shown, "u", "ArrowLeft", "ArrowLeft")
+    assert (title(shown), texts(shown, ".player-tally")) == (at_16, [""])
+    assert texts(shown, ".player-chips .is-done") == ["1"], "what was seen stays answered"
+    shown.fill(".player-range", "0")
+    first = title(shown)
+    press(shown, "ArrowRight", "r")
+    assert first == title(shown) == "z.grad is -0.000335"
+    assert "z = 8" in shown.get_attribute(".player-range", "aria-valuetext")
 
 
 def test_of_more_than_six_buttons_one_group_is_seen_that_of_the_last_press(play):

@@ -28,13 +28,17 @@ class Lab extends Base {
     this.blocks = shape("g", null, { class: "player-blocks" });
   }
 
-  // A button for each action: its name, what it does, and what is run. Of many, one group is seen at a time.
+  // A button for each action: its name, what it does, and what is run. Of many, one group is seen at a time. Where they are
+  // values of one thing that is turned, a slider.
   controls() {
-    const { actions, states } = this.film;
-    this.acts = element("div", "acts", this.panel);
+    const { actions, states } = this.film, turns = actions[0]?.group === "turn";
+    this.acts = element("div", turns ? "time" : "acts", this.panel);
     this.tabs = new Map();
-    if (actions.length > MANY) this.fold(new Set(actions.map(({ group }) => group)));
-    this.actions = actions.map(({ code, does, key, group, called = "" }, at) => {
+    if (turns) {
+      this.turn = element("input", "range", this.acts, { type: "range", max: actions.length - 1, oninput: () => this.act(+this.turn.value) });
+      this.turned = element("b", "count", this.acts, { style: "min-width:7ch" });
+    } else if (actions.length > MANY) this.fold(new Set(actions.map(({ group }) => group)));
+    this.actions = (turns ? [] : actions).map(({ code, does, key, group, called = "" }, at) => {
       const made = this.button(this.tabs.get(group)?.box ?? this.acts, `action ${at}`, "", "", () => this.act(at));
       Object.assign(made, { className: "player-action", ariaKeyShortcuts: key || null });
       made.style.order = at;
@@ -45,12 +49,13 @@ class Lab extends Base {
       return made;
     });
     const bar = this.controlBar = element("div", "bar", this.panel);
-    this.button(bar, "undo", "Undo", "u", () => this.walk(this.trail.slice(0, -1)));
+    if (!turns) this.button(bar, "undo", "Undo", "u", () => this.walk(this.trail.slice(0, -1)));
     this.button(bar, "reset", "Reset", "r", () => this.restart());
     this.rest = element("span", "rest", bar);
-    if (!states.some(({ focus }) => focus)) return;
-    this.button(bar, "earlier", "◀ Back", "←", () => this.jump(this.around(-1)));
-    this.button(bar, "later", "Next ▶", "→", () => this.jump(this.around(1)));
+    if (!turns && !states.some(({ focus }) => focus)) return;
+    for (const [name, as, words, key, by] of [["earlier", "back", "◀ Back", "←", -1], ["later", "next", "Next ▶", "→", 1]]) {
+      this.button(bar, name, words, key, () => this.jump(this.around(by))).classList.toggle(`player-${as}`, turns);
+    }
   }
 
   fold(groups) {
@@ -65,9 +70,9 @@ class Lab extends Base {
 
   footer() {
     const { actions, legend, roles } = this.film;
-    const keys = actions.filter(({ key }) => key).map(({ key }) => key);
-    const nodes = this.buttons.has("later") ? [["← →", "node"]] : [];
-    this.keysLine(this.panel, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes, ...(this.goals.length > 1 ? [["q", "next question"]] : [])], `lab, then press ${keys[0]} to ${keys.at(-1)}`);
+    const keys = actions.map(({ key }) => key).filter(Boolean), first = keys[0], last = keys.at(-1);
+    const nodes = this.buttons.has("later") ? [["← →", this.turn ? "turn" : "node"]] : [], runs = first ? [[first, "to"], [last, "run"], ["u", "undo"]] : [];
+    this.keysLine(this.panel, [...runs, ["r", "reset"], ...nodes, ...(this.goals.length > 1 ? [["q", "next question"]] : [])], `lab, then press ${first ? `${first} to ${last}` : "→"}`);
     this.legend = element("div", "legend", element("div", "foot", this.panel));
     for (const [role, state, words] of legend) this.sample(this.entry(words), roles[role] ?? role, roles[state] ?? state);
   }
@@ -119,11 +124,12 @@ class Lab extends Base {
   }
 
   act(action) {
-    this.walk([...this.trail, [this.frame, action, this.target(this.frame, action)]], true);
+    this.walk([...(this.turn ? [] : this.trail), [this.frame, action, this.target(this.frame, action)]], true);
   }
 
   jump(to) {
-    if (to !== undefined && to !== this.frame) this.walk([...this.trail, [this.frame, -1, to]]);
+    if (this.turn) this.act(to);
+    else if (to !== undefined && to !== this.frame) this.walk([...this.trail, [this.frame, -1, to]]);
   }
 
   walk(trail, drops = false) {
@@ -156,6 +162,10 @@ class Lab extends Base {
       button.classList.toggle("is-last", !this.isStart && last?.[1] === at);
       if (button.ariaPressed) button.ariaPressed = chosen.includes(at);
     });
+    if (this.turn) {
+      this.turn.value = last[1];
+      this.turn.ariaLabel = this.turn.ariaValueText = this.turned.textContent = this.film.actions[last[1]].called;
+    }
     if (this.film.left) this.rest.textContent = `${presses(this.film.left[this.frame])} left`;
     this.enable({ undo: this.trail.length && !this.isStart, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 });
     this.tell();

@@ -37,7 +37,7 @@ class LabGoals {
       asks.classList.toggle("is-open", isAsked);
       if (!isAsked) return;
       const done = ran(this.trail.slice(this.start.length)).length, fewest = met?.[0];
-      const told = fewest ? `${done}, ${done > fewest ? "fewer will do" : "the fewest"}` : presses(done) + (ends.length > 1 ? ` · ${found} of ${ends.length}` : "");
+      const told = fewest ? `${done}, ${done > fewest ? "fewer will do" : "the fewest"}` : this.turn ? "" : presses(done) + (ends.length > 1 ? ` · ${found} of ${ends.length}` : "");
       this.tally.textContent = (met ? "✓ " : "") + told;
       this.tally.classList.toggle("is-met", Boolean(met));
     });

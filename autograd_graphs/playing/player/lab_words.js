@@ -5,7 +5,7 @@ class LabWords {
   paintCode() {
     const { film } = this, given = this.asked("lines"), all = this.trail.filter(([, action]) => film.actions[action]?.code);
     const ran = all.slice(Math.max(0, all.findLastIndex(([, action]) => film.actions[action].isAnew)));
-    const lines = ran.flatMap((one, at) => film.actions[one[1]].code.split("\n").map((line, nr) => [(!nr && this.error(one) ? "✗ " : "") + line, this.error(one), at === ran.length - 1]));
+    const lines = ran.flatMap((one, at) => film.actions[one[1]].code.split("\n").map((line, nr) => [(!nr && this.error(one) ? "✗ " : "") + line, this.error(one), at === ran.length - 1 && !(this.turn && nr)]));
     const from = given && between(0, film.code.length + lines.length - given, film.code.length);
     const rows = given ? given - film.code.length + from : this.rows;
     this.code.replaceChildren(...film.code.slice(from).map((textContent) => element("div", "off player-setup", null, { textContent })));
@@ -62,6 +62,7 @@ class LabWords {
   }
 
   around(by) {
+    if (this.turn) return this.film.actions.findIndex((_, at) => at === +this.turn.value + by);
     return by < 0 ? this.about().findLast((at) => at < this.frame) : this.about().find((at) => at > this.frame);
   }
 }

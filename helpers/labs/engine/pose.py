@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from autograd_graphs.data import Edge, Graph, Node
 from autograd_graphs.drawing.cards import Card, Row, measured
@@ -149,18 +150,22 @@ class Overlay:
 
 
 def overlay(graph: Graph, ghost: Graph | None) -> Overlay:
-    """Return a graph with its ghost behind it; nodes with the same names are the same."""
+    """Return a graph with its ghost behind it. Nodes of one operation are the same; where the ghost has
+    an operation twice, those with the same name.
+    """
     if ghost is None:
         return Overlay(graph)
-    real = {node.name: node for node in graph.nodes}
+    is_alone = len({node.operation for node in ghost.nodes}) == len(ghost.nodes)
+    known_by = attrgetter("operation" if is_alone else "name")
+    real = {known_by(node): node for node in graph.nodes}
     nodes, missing = [], set()
     for nr, node in enumerate(ghost.nodes):
-        if node.name not in real:
+        if known_by(node) not in real:
             missing.add(nr)
-        nodes.append(real.get(node.name) or as_ghost(node))
-    ends, gone = {ends_of(graph, edge) for edge in graph.edges}, set()
+        nodes.append(real.get(known_by(node)) or as_ghost(node))
+    ends, gone = {ends_of(graph, edge, known_by) for edge in graph.edges}, set()
     for nr, edge in enumerate(ghost.edges):
-        if ends_of(ghost, edge) not in ends:
+        if ends_of(ghost, edge, known_by) not in ends:
             gone.add(nr)
     drawn = Graph(tuple(nodes), ghost.edges, ghost.roots)
     return Overlay(drawn, frozenset(missing), frozenset(gone))
@@ -174,7 +179,9 @@ def as_ghost(node: Node) -> Node:
     return replace(node, outputs=tuple(outputs), saved=())
 
 
-def ends_of(graph: Graph, edge: Edge) -> tuple[str, int, str | None]:
+def ends_of(
+    graph: Graph, edge: Edge, known_by: Callable[[Node], str]
+) -> tuple[str, int, str | None]:
     """Name an edge by what it joins, so that it can be found in another graph."""
-    target = None if edge.target is None else graph.nodes[edge.target].name
-    return graph.nodes[edge.source].name, edge.position, target
+    target = None if edge.target is None else known_by(graph.nodes[edge.target])
+    return known_by(graph.nodes[edge.source]), edge.position, target

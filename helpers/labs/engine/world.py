@@ -22,7 +22,7 @@ class Action:
     speaks of it by `called`, or by its name.
 
     Buttons of one `group` belong together. What is done `anew` begins with the set-up of the lab. An action
-    without code has no button: the picture is clicked.
+    without code has no button: the picture is clicked. Where all are of the group "turn", each is a value of one slider.
     """
 
     name: str
@@ -173,7 +173,9 @@ class World:
         return tuple([self.bound[name] for name in self.root_names if name in self.bound])
 
     def whole(self) -> Mapping[str, torch.Tensor]:
-        """Return new tensors by name, whose graph is drawn as a ghost: the first is the root."""
+        """Return new tensors by name, whose graph is drawn as a ghost: the first is the root.
+        Nodes are found in it by their operation, or by name where an operation is there twice.
+        """
         return {}
 
     def as_ghost(self, graph: Graph) -> Graph:
