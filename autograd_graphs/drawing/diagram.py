@@ -421,9 +421,11 @@ def caption_width(lines: Sequence[str]) -> int:
     return max([0, *[width(text, TITLE, bold=True) for text in lines[:1]], *notes])
 
 
-def draw_graph(pen: Pen, cards: Cards, placed: Placed, words: Sequence[Word]) -> None:
+def draw_graph(
+    pen: Pen, cards: Cards, placed: Placed, words: Sequence[Word], is_lying: bool = False
+) -> None:
     """Draw wires first and cards on top of them."""
-    middles = middles_of(cards, placed, words)
+    middles = middles_of(cards, placed, words, is_lying)
     for nr, wire in enumerate(cards.wires):
         pen.owner = Owner("edge", wire.edge)
         draw_wire(pen, placed.curves[nr], cards.cards[wire.target].device)

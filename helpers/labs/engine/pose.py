@@ -1,4 +1,4 @@
-"""Place the graphs of all states of a lab: graphs of one shape get one layout."""
+"""Place the graphs of all states of a lab, each on its side: graphs of one shape get one layout."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from operator import attrgetter
 from autograd_graphs.data import Edge, Graph, Node
 from autograd_graphs.drawing.cards import Card, Row, measured
 from autograd_graphs.drawing.diagram import (
+    BETWEEN,
     CAPSULE,
     LINE,
     Cards,
@@ -16,9 +17,10 @@ from autograd_graphs.drawing.diagram import (
     caption_width,
     describe,
     make_cards,
-    sizes,
+    rects,
 )
-from autograd_graphs.drawing.layout import Placed, lay_out
+from autograd_graphs.drawing.layout import LOOSE, TIGHT, Placed
+from autograd_graphs.drawing.rows import in_rows
 from helpers.labs.engine.state_map import State
 
 WORD = 48  # px: room for the word "None" on an edge
@@ -47,8 +49,10 @@ class Pose:
         return max(round(self.placed.width), caption_width(self.caption))
 
 
-def poses(states: Sequence[State], is_dense: bool) -> list[Pose]:
-    """Return one pose per state; in a dense one cards of operations have one line."""
+def poses(states: Sequence[State], is_dense: bool, rows: int = 1) -> list[Pose]:
+    """Return one pose per state, on its side in so many rows; in a dense one cards of operations have
+    one line.
+    """
     shown, drawn = [], []
     alike: dict[object, list[int]] = {}
     for number, state in enumerate(states):
@@ -61,7 +65,8 @@ def poses(states: Sequence[State], is_dense: bool) -> list[Pose]:
     for group in alike.values():
         even = level([drawn[number] for number in group])
         own = [dict(states[number].words) for number in group]
-        placed = common(even, any(shown[number].edges for number in group), own)
+        has_none = any(shown[number].edges for number in group)
+        placed = common(even, has_none, own, rows, TIGHT if is_dense else LOOSE)
         for number, cards in zip(group, even, strict=True):
             words = caption(states[number]) if has_graphs else ()
             made[number] = Pose(shown[number], cards, placed, words)
@@ -95,21 +100,30 @@ def parts_of(line: tuple[Row, ...]) -> tuple[Row, ...]:
     return tuple([row for row in line if row.part])
 
 
-def common(group: list[Cards], has_none: bool, own: Sequence[Mapping[int, str]] = ()) -> Placed:
+def common(
+    group: list[Cards],
+    has_none: bool,
+    own: Sequence[Mapping[int, str]] = (),
+    rows: int = 1,
+    apart: float = LOOSE,
+) -> Placed:
     """Lay out cards that fit all of a group, with room for "None" on every edge, or for the widest of
     the words that are its own.
     """
     rooms = []
-    for sides in zip(*map(sizes, group), strict=True):
+    for sides in zip(*[[card.size for card in cards.cards] for cards in group], strict=True):
         rooms.append(tuple(map(max, zip(*sides, strict=True))))
     edges, words = group[0].edges, {}
     if has_none:
-        words = dict.fromkeys(range(len(edges)), (WORD, CAPSULE))
+        words = dict.fromkeys(range(len(edges)), (WORD + BETWEEN, CAPSULE))
     for nr, wire in enumerate(group[0].wires):
         texts = [named[wire.edge] for named in own if wire.edge in named]
         if texts:
-            words[nr] = max(Word(text).drawn for text in texts)
-    return lay_out(rooms, edges, words)
+            wide, high = max(Word(text).drawn for text in texts)
+            words[nr] = wide + BETWEEN, high
+    placed = in_rows(rooms, edges, words, apart, rows)
+    ends = [rect.right for cards in group for rect in rects(cards.cards, placed)]
+    return replace(placed, width=max([placed.width, *ends]))
 
 
 def level(group: list[Cards]) -> list[Cards]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import NamedTuple
 
 from autograd_graphs.drawing.cards import LEGEND, Card, legend
@@ -47,15 +48,17 @@ class Drawn(NamedTuple):
 
 
 def scenes(states: Sequence[State], alt: str) -> Drawn:
-    """Return one drawing per state, all of one size, with the cards that fit better."""
+    """Return one drawing per state, all of one size, with the cards and rows that fit best: of
+    those that fit about as well, with the fuller ones.
+    """
     boxes = Boxes(states)
     both = []
-    for is_dense in (False, True):
-        posed = poses(states, is_dense)
+    for is_dense, rows in product((False, True), (1, 2)):
+        posed = poses(states, is_dense, rows)
         wide, high = max(pose.width for pose in posed), max(pose.height for pose in posed)
         sheet = replace(arranged(boxes, wide, high), above=max(pose.above for pose in posed))
         both.append((sheet, posed))
-    sheet, posed = min(both, key=lambda pair: overflow((pair[0].wide, pair[0].high)))
+    sheet, posed = min(both, key=lambda pair: round(overflow((pair[0].wide, pair[0].high)), 1))
     drawn, stacks = [], []
     for state, pose in zip(states, posed, strict=True):
         drawn.append(draw(sheet, boxes, state, pose, alt))
@@ -107,7 +110,7 @@ def draw_pose(pen: Pen, pose: Pose, state: State) -> None:
         # A card that is there has an entry for this edge, which holds None.
         is_none = wire.edge in pose.shown.edges and source not in pose.shown.nodes
         words.append(Word("None" if is_none else own.get(wire.edge) or wire.word))
-    draw_graph(pen, pose.cards, pose.placed, words)
+    draw_graph(pen, pose.cards, pose.placed, words, is_lying=True)
     pen.marks[before:] = [dressed(mark, pose.shown, state.focus) for mark in pen.marks[before:]]
 
 
