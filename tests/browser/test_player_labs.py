@@ -212,7 +212,18 @@ def test_gradients_are_blocks_on_one_another(play):
 def fresh(shown, where="node"):
     """Return the words of what is marked as new in the graph, or beside it."""
     words = texts(shown, "text.is-fresh")
-    cards = {"Mul", "Add", "ToCopy", "Pow", "Sum", "other", "self = x", "self = h", "other = h"}
+    cards = {
+        "Mul",
+        "Add",
+        "ToCopy",
+        "Pow",
+        "Sum",
+        "other",
+        "self = x",
+        "self = h",
+        "other = h",
+        "other = 0.1",
+    }
     return [word for word in words if (word in cards) == (where == "node")]
 
 

@@ -1,4 +1,4 @@
-"""Place the graphs of all states of a lab, each on its side: graphs of one shape get one layout."""
+"""Place the graphs of all states of a lab, graphs of one shape get one layout."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from autograd_graphs.drawing.diagram import (
     describe,
     make_cards,
     rects,
+    sizes,
 )
-from autograd_graphs.drawing.layout import LOOSE, TIGHT, Placed
+from autograd_graphs.drawing.layout import LOOSE, TIGHT, Placed, lay_out
 from autograd_graphs.drawing.rows import in_rows
 from helpers.labs.engine.state_map import State
 
@@ -34,6 +35,7 @@ class Pose:
     cards: Cards
     placed: Placed
     caption: tuple[str, ...]
+    is_lying: bool
 
     @property
     def height(self) -> int:
@@ -50,8 +52,8 @@ class Pose:
 
 
 def poses(states: Sequence[State], is_dense: bool, rows: int = 1) -> list[Pose]:
-    """Return one pose per state, on its side in so many rows; in a dense one cards of operations have
-    one line.
+    """Return one pose per state, on its side in so many rows, upright in none; in a dense one cards
+    of operations have one line.
     """
     shown, drawn = [], []
     alike: dict[object, list[int]] = {}
@@ -69,7 +71,7 @@ def poses(states: Sequence[State], is_dense: bool, rows: int = 1) -> list[Pose]:
         placed = common(even, has_none, own, rows, TIGHT if is_dense else LOOSE)
         for number, cards in zip(group, even, strict=True):
             words = caption(states[number]) if has_graphs else ()
-            made[number] = Pose(shown[number], cards, placed, words)
+            made[number] = Pose(shown[number], cards, placed, words, rows > 0)
     return [made[number] for number in range(len(states))]
 
 
@@ -110,20 +112,27 @@ def common(
     """Lay out cards that fit all of a group, with room for "None" on every edge, or for the widest of
     the words that are its own.
     """
-    rooms = []
-    for sides in zip(*[[card.size for card in cards.cards] for cards in group], strict=True):
+    rooms, beside = [], BETWEEN if rows else 0
+    for sides in zip(*[room_of(cards, rows) for cards in group], strict=True):
         rooms.append(tuple(map(max, zip(*sides, strict=True))))
     edges, words = group[0].edges, {}
     if has_none:
-        words = dict.fromkeys(range(len(edges)), (WORD + BETWEEN, CAPSULE))
+        words = dict.fromkeys(range(len(edges)), (WORD + beside, CAPSULE))
     for nr, wire in enumerate(group[0].wires):
         texts = [named[wire.edge] for named in own if wire.edge in named]
         if texts:
             wide, high = max(Word(text).drawn for text in texts)
-            words[nr] = wide + BETWEEN, high
+            words[nr] = wide + beside, high
+    if not rows:
+        return lay_out(rooms, edges, words)
     placed = in_rows(rooms, edges, words, apart, rows)
     ends = [rect.right for cards in group for rect in rects(cards.cards, placed)]
     return replace(placed, width=max([placed.width, *ends]))
+
+
+def room_of(cards: Cards, rows: int) -> list[tuple[int, int]]:
+    """Return the room of each card; only in an upright layout a tag needs some beside it."""
+    return [card.size for card in cards.cards] if rows else sizes(cards)
 
 
 def level(group: list[Cards]) -> list[Cards]:

@@ -17,6 +17,7 @@ from helpers.labs.engine.state_map import State
 
 EDGE, GAP = 10, 24  # px: around everything, between boxes and graph
 PANE = 470, 440  # px: the room that a player has for a picture in a narrow notebook
+WIDEST = 1.5  # by which a lying picture may have to shrink to fit it
 GHOST = "not in the graph"
 BLOCKS = (("block", "", "one gradient"), ("block", "now", "added just now"))
 SIGNS = {"operation": ("operation", ""), "leaf": ("leaf", ""), "none": ("none", "")}
@@ -48,17 +49,13 @@ class Drawn(NamedTuple):
 
 
 def scenes(states: Sequence[State], alt: str) -> Drawn:
-    """Return one drawing per state, all of one size, with the cards and rows that fit best: of
-    those that fit about as well, with the fuller ones.
+    """Return one drawing per state, all of one size. Graphs lie on their side, with the cards and in
+    the rows that fit best, upright only where that is far too wide.
     """
     boxes = Boxes(states)
-    both = []
-    for is_dense, rows in product((False, True), (1, 2)):
-        posed = poses(states, is_dense, rows)
-        wide, high = max(pose.width for pose in posed), max(pose.height for pose in posed)
-        sheet = replace(arranged(boxes, wide, high), above=max(pose.above for pose in posed))
-        both.append((sheet, posed))
-    sheet, posed = min(both, key=lambda pair: round(overflow((pair[0].wide, pair[0].high)), 1))
+    sheet, posed = fitting(boxes, (1, 2))
+    if overflow((sheet.wide, sheet.high)) > WIDEST:
+        sheet, posed = fitting(boxes, (0,))
     drawn, stacks = [], []
     for state, pose in zip(states, posed, strict=True):
         drawn.append(draw(sheet, boxes, state, pose, alt))
@@ -68,6 +65,17 @@ def scenes(states: Sequence[State], alt: str) -> Drawn:
     if stacks:
         entries += BLOCKS
     return Drawn(drawn, tuple(stacks), entries, sheet.aside)
+
+
+def fitting(boxes: Boxes, rows: Sequence[int]) -> tuple[Sheet, list[Pose]]:
+    """Return the poses that fit the pane best; of those that fit about as well, those with full cards."""
+    found = []
+    for is_dense, count in product((False, True), rows):
+        posed = poses(boxes.states, is_dense, count)
+        wide, high = max(pose.width for pose in posed), max(pose.height for pose in posed)
+        sheet = replace(arranged(boxes, wide, high), above=max(pose.above for pose in posed))
+        found.append((sheet, posed))
+    return min(found, key=lambda pair: round(overflow((pair[0].wide, pair[0].high)), 1))
 
 
 def arranged(boxes: Boxes, wide: int, high: int) -> Sheet:
@@ -110,7 +118,7 @@ def draw_pose(pen: Pen, pose: Pose, state: State) -> None:
         # A card that is there has an entry for this edge, which holds None.
         is_none = wire.edge in pose.shown.edges and source not in pose.shown.nodes
         words.append(Word("None" if is_none else own.get(wire.edge) or wire.word))
-    draw_graph(pen, pose.cards, pose.placed, words, is_lying=True)
+    draw_graph(pen, pose.cards, pose.placed, words, pose.is_lying)
     pen.marks[before:] = [dressed(mark, pose.shown, state.focus) for mark in pen.marks[before:]]
 
 
