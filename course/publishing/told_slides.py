@@ -70,6 +70,7 @@ def run_slide(
         run=cell.id,
         result=result,
         is_foreseen=is_foreseen(own, result),
+        drawing=drawing(own, cell) if takeaway else "",
     )
 
 
@@ -183,7 +184,7 @@ def drawing(own: dict, run: NotebookNode, most: int = HIGH) -> str:
         return slide_graph(run.metadata.course.graph)
     if "lanes" in own:
         return lanes(own["lanes"], most)
-    if "chart" in own:
+    if own.get("chart"):
         return chart(printed_by(run), own["chart"])
     return ""
 
