@@ -38,7 +38,9 @@ GAP = '<span class="ln gap" aria-hidden="true">⋯</span>'  # where lines are le
 Cells = Sequence[NotebookNode]
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
-INSTALLED = re.compile(r"^(?:/|[A-Za-z]:\\)[^:\n]*[\\/](?=site-packages[\\/])", re.M)  # no wall shows whose machine it is
+INSTALLED = re.compile(
+    r"^(?:/|[A-Za-z]:\\)[^:\n]*[\\/](?=site-packages[\\/])", re.M
+)  # no wall shows whose machine it is
 RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
 ALT = re.compile(r'<img[^>]* alt="([^"]*)"')
 HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
