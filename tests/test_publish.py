@@ -134,6 +134,15 @@ def test_a_graph_loses_its_legend_on_a_slide():
     assert ">backward function</text>" not in shown
 
 
+@pytest.mark.parametrize("home", ["/home/ann/.venv/lib/python3.11/", "C:\\Ann B\\Lib\\"])
+def test_a_warning_does_not_tell_the_room_whose_machine_it_is(home):
+    warned = "site-packages/torch/utils/checkpoint.py:238: UserWarning: see /home/x\n"
+    for name, shown in (("stderr", warned), ("stdout", home + warned)):
+        output = new_output("stream", name=name, text=home + warned)
+        assert shown.strip() in CellRenderer(Path()).output(output)
+        assert (home in CellRenderer(Path()).output(output)) is (name == "stdout")
+
+
 @pytest.mark.parametrize("number", range(len(hostile.films())))
 def test_a_film_with_anything_foreign_is_not_played(number):
     data = json.dumps(hostile.films()[number])

@@ -38,6 +38,9 @@ GAP = '<span class="ln gap" aria-hidden="true">⋯</span>'  # where lines are le
 Cells = Sequence[NotebookNode]
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
+INSTALLED = re.compile(
+    r"^(?:/|[A-Za-z]:\\)[^:\n]*[\\/](?=site-packages[\\/])", re.M
+)  # no wall shows whose machine it is
 RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
 ALT = re.compile(r'<img[^>]* alt="([^"]*)"')
 HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
@@ -153,6 +156,8 @@ class CellRenderer:
 
     def printed(self, text: str, name: str) -> str:
         """Return what was printed; what `attempt` says of an error stands out, in one paragraph."""
+        if name == "stderr":
+            text = INSTALLED.sub("", text)
         pieces: list[str] = []
         for line in unfolded(text.rstrip("\n").split("\n")):
             words = COLOUR.sub("", line)

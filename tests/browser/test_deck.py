@@ -182,6 +182,33 @@ def test_options_beside_code_are_seen_under_the_picture_too_and_stand_beside_it_
         assert slide.locator(".votes").bounding_box() == beside
 
 
+def test_c_shows_all_of_a_program_and_no_output_that_has_no_room_below_it(chromium, deck_of):
+    with watched(chromium) as watch:
+        page = opened(watch, deck_of(LESSONS[15]))
+        page.evaluate("Reveal.slide(1, 0, 0)")
+        came = page.locator("section.present .stage .out>*")
+        for lines, seen in ((5, True), (9, False), (5, True)):
+            shown = page.locator("section.present .stage pre.src .ln:visible")
+            assert shown.count() >= lines
+            assert came.first.is_visible() is seen
+            page.keyboard.press("c")
+
+
+@pytest.mark.parametrize("number", ["08", "10", "13"])
+def test_lines_to_put_in_order_are_large_and_so_is_the_program_that_they_make(
+    chromium, deck_of, number
+):
+    with watched(chromium) as watch:
+        page = opened(watch, deck_of(LESSONS[int(number)]))
+        orders = "Reveal.getSlides().findIndex((one) => one.dataset.swaps !== undefined && !one.querySelector('.failed') && /order|Arrange/.test(one.querySelector('.ask').textContent))"
+        page.evaluate(f"Reveal.slide({orders}, 0, -1)")
+        size = "(one) => parseFloat(getComputedStyle(one).fontSize)"
+        large = page.locator("section.present .stage .code pre.src").evaluate(size)
+        assert large >= 32
+        page.keyboard.press("ArrowRight")
+        assert page.locator("section.present .stage .out>pre").first.evaluate(size) == large
+
+
 def test_a_small_deck_fits_and_its_traceback_opens_and_scrolls_by_key_until_escape(deck):
     assert unfit(deck) == []
     deck.evaluate("Reveal.slide(2)")

@@ -193,6 +193,10 @@ def test_where_a_slide_has_nothing_to_run_no_sign_waits_and_r_changes_nothing(de
     assert deck.evaluate(STEP) == 1
     expect(deck.locator(SIGN)).to_have_text("")
     expect(deck.locator("section.present")).to_contain_text("A node keeps photographs.")
+    deck.keyboard.press("r")
+    assert deck.inner_text(SIGN) == "Nothing runs on this slide"
+    deck.evaluate("Reveal.slide(1, 0, -1)")
+    assert deck.inner_text(SIGN) != "Nothing runs on this slide"
 
 
 def pressed(page, name, mood="done"):

@@ -102,6 +102,8 @@ const peek = () => look(Reveal.getCurrentSlide());
 // See the code again that an output covers, or no longer.
 function look(slide, isOn) {
   slide.classList.toggle("peek", isOn);
+  const out = slide.querySelector(".stage .out");
+  out?.classList.toggle("cut", isHigh(out) && !out.matches(".scrolls")); // all of its code leaves it no room
   placeOptions(slide);
 }
 

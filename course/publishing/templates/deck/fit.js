@@ -98,6 +98,7 @@ function fitStage(slide, note) {
   note(best.size ? "code" : culprit(parts), best.isCramped && !isUpright() ? 0 : best.size, 20);
   greyOn(slide);
   fillAlone(slide, parts, best);
+  fillSwapped(slide, parts, best);
   if (parts.stage.dataset.kind === "text" && parts.texts.length) fitText(parts, best);
   delete slide.dataset.moves;
   if (best.covers === true && parts.stage.dataset.kind !== "player" && parts.votes) moveOptions(slide, parts, best);
@@ -109,7 +110,7 @@ function fitStage(slide, note) {
 function fitText(parts, best) {
   const { out, texts } = parts, covers = [true, "rest"].includes(best.covers);
   const isShort = texts.length === 1 && texts[0].matches(".o") && /^[^\n]{1,36}$/.test(texts[0].textContent.trim());
-  const large = parts.slide.matches("[data-swaps], :has(.failed)") ? CODE : [LARGE, ...CODE]; // its code stands beside it
+  const large = parts.slide.matches("[data-swaps]") ? [best.swapped || CODE[0], ...CODE] : parts.slide.matches(":has(.failed)") ? CODE : [LARGE, ...CODE]; // its code stands beside it
   const sizes = covers ? large : [parseFloat(texts[0].style.fontSize)];
   const fits = () => !isHigh(out) && !isWide(out) && !texts.some(isWide) && (covers || stageFits(parts, best));
   largest(isShort ? [60, ...sizes] : sizes, texts, 36 / 26, fits);
@@ -197,6 +198,23 @@ function fillAlone(slide, parts, best) {
   if (best.covers) parts.texts.forEach((one, nr) => { one.style.cssText = sizes[nr]; }); // as large as its own room lets it be
   const lower = body.clientHeight / 2 + 4 - code.offsetTop - code.offsetHeight;
   stage.style.paddingTop = `${Math.max(0, Math.min(2 * lower, stage.clientHeight - highOf()))}px`;
+}
+
+// A program whose place the mended one takes is as large as both have room for, so that little of the slide is empty.
+function fillSwapped(slide, parts, best) {
+  const { source, out, texts } = parts;
+  if (!("swaps" in slide.dataset) || !out || !source || best.size !== CODE[0]) return;
+  const sizes = texts.map((one) => one.style.cssText);
+  for (const size of [LARGE, 32]) {
+    const large = { ...best, size };
+    arrange(slide, parts, large);
+    if (stageFits(parts, large) && !isHigh(out) && !isWide(out)) {
+      best.swapped = size;
+      return;
+    }
+  }
+  arrange(slide, parts, best);
+  texts.forEach((one, nr) => { one.style.cssText = sizes[nr]; });
 }
 
 // What is too large where nothing fits at the smallest sizes.

@@ -264,6 +264,7 @@ function tellState() {
   sign.dataset.mood = mood;
 }
 
+Reveal.on("slidechanged", () => { said = null; });
 for (const event of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, tellState);
 Reveal.on("ready", () => {
   Object.assign(HELP, {
