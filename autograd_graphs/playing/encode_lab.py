@@ -14,7 +14,8 @@ from autograd_graphs.playing.film import Button, Change, Goal, LabFilm, Transiti
 from autograd_graphs.text import visible
 
 VERSION = 3
-DIGITS = "1234567890"  # the keys of a lab's actions; an eleventh has none, nor one that is turned to
+# The keys of a lab's actions; an eleventh has none, nor one that is turned to.
+DIGITS = "1234567890"
 
 
 class LabEncoder(Encoder):
