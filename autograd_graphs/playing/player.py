@@ -33,7 +33,7 @@ def without_comments(script: str) -> str:
 PARTS = ["marks", "numbers", "base", "steps_picture", "steps_walk", "steps_words", "steps_guess"]
 PARTS += ["steps_camera", "steps_finder", "steps_motion", "steps"]
 PARTS += ["lab_goals", "lab_words", "lab_picture", "lab_stacks", "lab_room", "lab"]
-PARTS += ["kernel"]  # one module together: each file uses what stands in those before it
+PARTS += ["play"]  # one module together: each file uses what stands in those before it
 
 
 def script(*parts: str) -> str:
@@ -42,7 +42,7 @@ def script(*parts: str) -> str:
     return without_comments("\n".join(texts))
 
 
-NOTEBOOK = script("notebook")  # a page has no use for it
+NOTEBOOK = script("notebook", "kernel")  # a page has no use for it
 SCRIPT = script(*PARTS)
 STYLE = stylesheet() + (HERE / "player.css").read_text(encoding="utf-8")
 

@@ -21,6 +21,7 @@ from course.publishing.slide_groups import (
     parts,
     role,
     with_role,
+    wording,
 )
 from course.publishing.slides import (
     Lab,
@@ -92,7 +93,7 @@ def lesson_slides(cells: Cells, renderer: CellRenderer) -> list[Slide]:
 
 def slides_of(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
     """Return the slides of one group of cells; `title` is that of the slide before."""
-    if group[0].metadata.course.get("slide", {}).get("skip"):
+    if wording(group[0]).get("skip"):
         return []  # it says why: what only a reader at a keyboard needs
     if role(group[0]) == "exercise":
         return [exercises(group, renderer, title)]
@@ -107,7 +108,7 @@ def slides_of(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]:
 def opening(group: Cells, renderer: CellRenderer) -> list[Slide]:
     """Return the title slide, and a slide for what runs on the first screen."""
     heading, rest = split_heading(group[0])
-    own = group[0].metadata.course.get("slide", {})
+    own = wording(group[0])
     title, number = heading or "Title", ""
     numbered = NUMBERED.match(title)
     if numbered:
@@ -147,13 +148,13 @@ def opening(group: Cells, renderer: CellRenderer) -> list[Slide]:
 def case_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     """Return the slide of the broken program that a lesson is about: its code, then what it does."""
     text = question(group[0].source)
-    own = group[0].metadata.course.get("slide", {})
+    own = wording(group[0])
     title, lead = renderer.line(text.title), renderer.line(own.get("lead", text.set_up))
     runs = with_role(group, "run")
     if not runs:
         return left_over(group, [], renderer, title)
     spoken = renderer.texts(with_role(group, "notes")) or EXPECTED
-    kept = kept_of(runs[0].metadata.course.get("slide", {}))
+    kept = kept_of(wording(runs[0]))
     is_long = (len(kept) or runs[0].source.count("\n")) >= LEAD_UNDER
     is_long |= "lead" not in own and len(text.set_up) > LEAD
     if is_long or "lead" in own:
@@ -203,7 +204,7 @@ def round_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     why = reason(reasons[0].source) if reasons else Reason()
     runs = with_role(group, "run")
     before, after, last = notes.of_round(renderer, with_role(group, "notes"), asked, why)
-    own = group[0].metadata.course.get("slide", {})  # words, where the notebook's are long
+    own = wording(group[0])  # words, where the notebook's are long
     title = renderer.line(own.get("title", text.title))
     rule = own.get("takeaway", why.takeaway)
     takeaway = renderer.line(rule or answer(asked, text.options))
@@ -295,7 +296,7 @@ def code_of(asked: Question | None, run: NotebookNode, failed: int, renderer: Ce
         return renderer.code("\n".join(program), asked.shown["raises"], below=short)
     if asked and asked.kind == "order":
         return renderer.code("\n".join(lines_of(asked)))
-    return renderer.code(run.source, failed, kept=kept_of(run.metadata.course.get("slide", {})))
+    return renderer.code(run.source, failed, kept=kept_of(wording(run)))
 
 
 def told_first(own: dict, set_up: str, source: str, renderer: CellRenderer) -> str:
@@ -319,40 +320,30 @@ def lab_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     text = question(group[0].source)
     reasons, runs = with_role(group, "because"), with_role(group, "run")
     why = reason(reasons[0].source) if reasons else Reason()
-    own = group[0].metadata.course.get("slide", {})
+    own = wording(group[0])
     asked = list(map(renderer.line, own.get("asked") or goals(runs) or text.asked))
     answers = [*map(renderer.line, own.get("answers", why.answers)), *[""] * len(asked)]
-    result, shown = Result(""), {}
+    shown: dict[str, Any] = {}
     if runs:
-        result = renderer.result(runs[0])
-        code = renderer.code(runs[0].source)
-        shown = {"code": code, "run": runs[0].id, "result": result}
+        shown = {"code": renderer.code(runs[0].source), "run": runs[0].id}
+        shown["result"] = renderer.result(runs[0])
     title = renderer.line(text.title)
-    labels, presses = list(text.asks), own.get("presses", "")
+    labels = list(text.asks)
     number = labels.index(own["question"]) if own.get("question") in labels else 0
-    takeaway = renderer.line(why.takeaway)
-    spoken = notes.of_lab(
-        renderer,
-        with_role(group, "notes"),
-        why,
-        result.kind if result.html else "",
-        number,
-        presses,
-        bool(takeaway),
-    )
     first = Lab(
         title=title,
         cell=group[0].id,
-        notes=tuple(spoken),
+        notes=(),
         seconds=durations.of_lab(group),
         lead=renderer.line(own.get("lead", text.set_up)),
         cards=tuple(zip(text.asks, asked, answers, strict=False)),
         asked=number,
-        presses=presses,
+        presses=own.get("presses", ""),
         part_seen=own.get("part", ""),
-        takeaway=takeaway,
+        takeaway=renderer.line(why.takeaway),
         **shown,
     )
+    first = replace(first, notes=notes.of_lab(renderer, with_role(group, "notes"), why, first))
     made: list[Slide] = [first]
     for cell in runs[1:]:  # within the minutes of the lab
         made.append(replace(run_slide(cell, renderer, title, "", first.notes[-1]), seconds=0))
@@ -369,7 +360,7 @@ def goals(runs: Cells) -> list[str]:
 def recap_slides(group: Cells, renderer: CellRenderer) -> list[Slide]:
     """Return the recap: its sentences or answers come with a key each; the rest is the speaker's."""
     heading, rest = split_heading(group[0])
-    own = group[0].metadata.course.get("slide", {})
+    own = wording(group[0])
     title = renderer.line(heading or "Recap")
     rest = TABLE.sub("", rest)
     made = tables(group[:1], renderer, title, group[0].id, renderer.text(rest))

@@ -8,6 +8,7 @@ from html import escape
 from nbformat import NotebookNode
 
 from course.publishing.cell_renderer import CellRenderer, Cells
+from course.publishing.slides import Lab
 from helpers.predicting.questions import Question
 from helpers.predicting.round_text import Reason
 
@@ -42,15 +43,7 @@ def of_round(
     return [before, after, first + last or "<p>On to the next.</p>"]
 
 
-def of_lab(
-    renderer: CellRenderer,
-    cells: Cells,
-    why: Reason,
-    kind: str,
-    asked: int,
-    presses: str,
-    has_takeaway: bool,
-) -> list[str]:
+def of_lab(renderer: CellRenderer, cells: Cells, why: Reason, lab: Lab) -> tuple[str, ...]:
     """Return the notes of a lab: at its question, at each press, at the answer and at the end.
 
     Of what plays nothing there is what it shows; where nothing is shown, a step for each answer only.
@@ -61,15 +54,16 @@ def of_lab(
     pairs = zip(why.numbers, why.answers, strict=True)
     answers = [f"<p class='right'>{label}. {renderer.line(answer)}</p>" for label, answer in pairs]
     last = titled(renderer, said, "Say") + titled(renderer, said, "Ask next")
-    if not kind:
-        return [before, *answers[:-1], "".join(answers) + last]
-    if kind != "player" and not presses:
-        return [before, before, "".join(answers) + last]
-    right = answers[asked] if asked < len(answers) else "<p>They work.</p>"
+    last = "".join(answers) + last
+    if not lab.result.html:
+        return (before, *answers[:-1], last)
+    if not lab.plays:
+        return (before, before, last)
+    right = answers[lab.asked] if lab.asked < len(answers) else "<p>They work.</p>"
     told = "<p>They try it in the lab; C shows all its questions. Then each → presses one button, and A"
     told += f" leads to the answer:</p>{right}"
-    pressed = [told] * len(presses.split())
-    return [before + told, *pressed, *[right] * has_takeaway, "".join(answers) + last]
+    pressed = [told] * len(lab.presses.split())
+    return (before + told, *pressed, *[right] * bool(lab.takeaway), last)
 
 
 def begun(renderer: CellRenderer, said: dict[str, str]) -> str:

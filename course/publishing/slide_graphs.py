@@ -14,8 +14,9 @@ from autograd_graphs.drawing.diagram import for_slide
 from autograd_graphs.drawing.display_list import SHAPES, Drawing, Mark, geometry
 from autograd_graphs.playing.stylesheet import css_class
 from autograd_graphs.stored import GRAPH, graph_from
+from course.publishing.slide_drawings import HIGH, WIDE
 
-ROOM = 1136, 470  # px of a slide's body
+ROOM = WIDE, HIGH
 LINE = 40  # px of a printed line above a graph
 ROWS = 1, 2, 3, 4
 FORMS = ("long", "short"), ("bare",)  # of cards, in each number of rows

@@ -23,9 +23,13 @@ def role(cell: NotebookNode) -> str:
     return cell.metadata.course.get("role", "")
 
 
+def wording(cell: NotebookNode) -> NotebookNode:
+    """Return what a cell says for its slides alone (CONTRIBUTING.md lists it)."""
+    return cell.metadata.course.get("slide", NotebookNode())
+
+
 def with_role(group: Cells, name: str) -> Cells:
-    named = [cell for cell in group if role(cell) == name and not ALONE.fullmatch(cell.source)]
-    return [cell for cell in named if not cell.metadata.course.get("slide", {}).get("skip")]
+    return [cell for cell in shown(group) if role(cell) == name]
 
 
 def grouped(cells: Cells) -> list[Cells]:
@@ -88,5 +92,10 @@ def is_said(group: Cells) -> bool:
 
 
 def for_room(group: Cells) -> Cells:
-    seen = [cell for cell in group if not cell.metadata.course.get("slide", {}).get("skip")]
-    return [cell for cell in seen if role(cell) not in UNSEEN and not ALONE.fullmatch(cell.source)]
+    return [cell for cell in shown(group) if role(cell) not in UNSEEN]
+
+
+def shown(group: Cells) -> Cells:
+    """Return the cells that a deck has a use for: none that it skips, none with `progress()` alone."""
+    seen = [cell for cell in group if not wording(cell).get("skip")]
+    return [cell for cell in seen if not ALONE.fullmatch(cell.source)]

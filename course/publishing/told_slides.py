@@ -17,7 +17,7 @@ from course.publishing.cell_renderer import CellRenderer, Cells, split_heading
 from course.publishing.portions import blocks
 from course.publishing.slide_drawings import HIGH, chart, lanes
 from course.publishing.slide_graphs import slide_graph
-from course.publishing.slide_groups import SHOWN, for_room, role, with_role
+from course.publishing.slide_groups import SHOWN, for_room, role, with_role, wording
 from course.publishing.slides import AGAIN, Flow, Result, Round, Slide
 from helpers.moons.drawing import BEGINS, PLOT, only_plot, points_alone
 
@@ -56,7 +56,7 @@ def run_slide(
     result = result_of(cell, renderer)
     usual = "What will be drawn?" if result.kind == "picture" else ask
     goes_on = "<p>This follows on from the question before. Let them say what will come.</p>"
-    own = cell.metadata.course.get("slide", {})
+    own = wording(cell)
     takeaway = renderer.line(own.get("takeaway", ""))
     return Round(
         title=title,
@@ -101,7 +101,7 @@ def flow(group: Cells, renderer: CellRenderer, title: str) -> Flow:
         title = renderer.line(heading)
     parts, spoken = [], ""
     if role(group[0]) in ("text", "return"):
-        rest, spoken = told_beside(rest, group[0].metadata.course.get("slide", {}), renderer)
+        rest, spoken = told_beside(rest, wording(group[0]), renderer)
     for cell in shown:
         source = rest if cell is group[0] else cell.source
         parts.append((renderer.cell(cell, BELOW.sub("", source)), 0, cell.id))
@@ -116,7 +116,7 @@ def text_slides(group: Cells, renderer: CellRenderer, title: str) -> list[Slide]
     heading, words = split_heading(group[0])
     if heading:
         title = renderer.line(heading)
-    runs, own = with_role(group, "run"), group[0].metadata.course.get("slide", {})
+    runs, own = with_role(group, "run"), wording(group[0])
     if not runs or ("lead" not in own and SHOWN.search(words)):
         return seen_first(group, runs, renderer, title)
     lead, spoken = own.get("lead", words.strip()), renderer.texts(with_role(group, "notes"))
@@ -138,7 +138,7 @@ def seen_first(group: Cells, runs: Cells, renderer: CellRenderer, title: str) ->
     made = flow(seen, renderer, title)
     if not made.parts:
         return []
-    own = group[0].metadata.course.get("slide", {}) | {"lead": lead}
+    own = wording(group[0]) | {"lead": lead}
     return [made, *shown_slides(runs, renderer, title, own, made.notes[0])]
 
 
@@ -153,10 +153,10 @@ def shown_slides(
     for cell in runs:
         shown = run_slide(cell, renderer, title, "" if made else own["lead"], spoken, OUT)
         steps = [EXPECTED + spoken, spoken or SHOW]
-        takeaway = cell.metadata.course.get("slide", {}).get("takeaway", "")
+        takeaway = wording(cell).get("takeaway", "")
         if cell is runs[-1]:
             takeaway = takeaway or own.get("takeaway", "")
-        drawn = drawing(cell.metadata.course.get("slide", {}) if made else own, cell)
+        drawn = drawing(wording(cell) if made else own, cell)
         if takeaway or drawn:
             steps.append(spoken or SHOW)
         takeaway = renderer.line(takeaway)
@@ -217,7 +217,7 @@ def with_charts(slides: list[Slide], cells: Cells) -> list[Slide]:
     leaves them out.
     """
     pairs = [nr for nr, slide in enumerate(slides) if slide.part == AGAIN and pair_in(slide)]
-    bare = {cell.id for cell in cells if cell.metadata.course.get("slide", {}).get("chart") == []}
+    bare = {cell.id for cell in cells if wording(cell).get("chart") == []}
     made = list(slides)
     has_moons = any(map(moons_in, slides))
     for nr, slide in enumerate(slides):

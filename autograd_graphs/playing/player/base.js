@@ -6,6 +6,7 @@ class Base {
     this.root = element("div", "", this.room, { className: "player", tabIndex: 0, role: "group", ariaLabel: "Player" });
     this.live = element("p", "live", this.root, { ariaLive: "polite" });
     this.buttons = new Map();
+    this.keys = new Map();
     this.build();
     this.room.addEventListener("keydown", (event) => this.onKey(event));
     this.root.addEventListener("pointerdown", () => this.finish?.(), true);
@@ -25,6 +26,7 @@ class Base {
   button(parent, name, words, key, act) {
     const made = element("button", name, parent, { type: "button", textContent: words });
     if (key) made.title = `${words} (${key})`;
+    this.keys.set(key, made);
     made.addEventListener("click", ({ detail }) => {
       // after the mouse the space bar shall not press the same button once more
       if (detail) focus(this.root);
@@ -33,6 +35,13 @@ class Base {
     });
     this.buttons.set(name, made);
     return made;
+  }
+
+  // Press the button that has a key; false where none has it.
+  click(key) {
+    const made = this.keys.get(KEYS[key] ?? key);
+    if (!made) return false;
+    made.click();
   }
 
   enable(can) {
@@ -52,13 +61,13 @@ class Base {
   // What is folded in the panel and opens over it.
   popover(parent, words) {
     this.details = element("details", "formula", parent);
-    element("summary", "", this.details, { textContent: words });
+    written("summary", "", this.details, words);
     this.formula = element("div", "", this.details);
   }
 
   addText() {
     this.told = element("details", "told", this.room);
-    element("summary", "", this.told, { textContent: "As text" });
+    written("summary", "", this.told, "As text");
     this.text = element("pre", "", this.told);
     this.told.addEventListener("toggle", () => this.tell());
   }
@@ -68,8 +77,14 @@ class Base {
     const made = element("span", `cell player-${role}`, parent);
     const value = element("b", "", made);
     const [what, norm] = words?.split(/(?=, norm)/) ?? [];
-    if (role !== "sign") element("span", "norm", element("small", "", made, { textContent: what }), { textContent: norm });
+    if (role !== "sign") written("span", "norm", written("small", "", made, what), norm);
     return value;
+  }
+
+  // A slider, and beside it words of so many letters.
+  slider(parent, letters, go, more) {
+    this.range = element("input", "range", parent, { type: "range", ...more, oninput: () => go(+this.range.value) });
+    this.count = element("span", "count", parent, { style: `min-width:${letters}ch` });
   }
 
   // An entry of the legend; the caller draws the sign.
@@ -92,10 +107,10 @@ class Base {
   // One line on the keys: while they go to the page it says how to get them, in here which there are.
   keysLine(parent, keys, where) {
     const line = element("p", "keys", parent);
-    element("span", "away", line, { textContent: `Click into the ${where}` });
+    written("span", "away", line, `Click into the ${where}`);
     const here = element("span", "here", line);
     for (const [key, words] of [...keys, ["Esc", "leaves"]]) {
-      for (const one of key.split(" ")) element("kbd", "", here, { textContent: one });
+      for (const one of key.split(" ")) written("kbd", "", here, one);
       here.append(` ${words} `);
     }
   }

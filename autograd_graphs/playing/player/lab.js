@@ -2,18 +2,17 @@
 // that is seen follows from it. A way is a state, or [state, error], or ENDS, or IDLE.
 class Lab extends Base {
   build() {
-    const { film, root } = this;
+    const { film, root } = this, [wide, high] = film.size;
     root.classList.add("player-lab");
     film.states = film.states.map(named("title", "say", "scene", "patch", "focus", "text", "ways", "came", "chosen", "totals"));
     film.actions = film.actions.map(named("code", "does", "key", "adds", "group", "isAnew", "called"));
     Object.assign(this, { least: 620, size: film.size, guessing: false });
     this.halves();
     this.ask();
-    const [wide, high] = film.size;
     this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     this.svg.style.cssText = `--wide:${wide};--high:${high}`;
     // in a narrow room the panel makes way for the picture
-    this.root.style.setProperty("--wide", wide);
+    root.style.setProperty("--wide", wide);
     this.rows = Math.max(3, ...film.actions.map(({ code }) => code.split("\n").length));
     this.pane.addEventListener("click", ({ target }) => this.onPicture(target));
     this.title = element("h3", "title", this.panel);
@@ -34,18 +33,19 @@ class Lab extends Base {
     const { actions, states } = this.film, turns = actions[0]?.group === "turn";
     this.acts = element("div", turns ? "time" : "acts", this.panel);
     this.tabs = new Map();
-    if (turns) {
-      this.turn = element("input", "range", this.acts, { type: "range", max: actions.length - 1, oninput: () => this.act(+this.turn.value) });
-      this.turned = element("b", "count", this.acts, { style: "min-width:7ch" });
-    } else if (actions.length > MANY) this.fold(new Set(actions.map(({ group }) => group)));
+    if (turns) this.slider(this.acts, 7, (at) => this.act(at), { max: actions.length - 1 });
+    else if (actions.length > MANY) this.fold(new Set(actions.map(({ group }) => group)));
     this.actions = (turns ? [] : actions).map(({ code, does, key, group, called = "" }, at) => {
       const made = this.button(this.tabs.get(group)?.box ?? this.acts, `action ${at}`, "", "", () => this.act(at));
       Object.assign(made, { className: "player-action", ariaKeyShortcuts: key || null });
+      this.keys.set(key, made);
       made.style.order = at;
       if (states.some(({ chosen }) => chosen.includes(at))) made.ariaPressed = false;
-      for (const [tag, textContent, ariaHidden] of [["kbd", key, true], ["b", called], ["small", does], ["code", code]]) element(tag, "", made, { textContent, ariaHidden });
+      for (const [tag, words] of [["kbd", key], ["b", called], ["small", does]]) written(tag, "", made, words);
+      made.firstChild.ariaHidden = true;
       // breaks before its brackets
-      made.lastChild.replaceChildren(...code.split(/(?=\()/).flatMap((part, nr) => (nr ? [element("wbr"), part] : part)));
+      const line = element("code", "", made);
+      spelled(line, code, /()(?=\()/, () => element("wbr", "", line));
       return made;
     });
     const bar = this.controlBar = element("div", "bar", this.panel);
@@ -70,9 +70,12 @@ class Lab extends Base {
 
   footer() {
     const { actions, legend, roles } = this.film;
-    const keys = actions.map(({ key }) => key).filter(Boolean), first = keys[0], last = keys.at(-1);
-    const nodes = this.buttons.has("later") ? [["← →", this.turn ? "turn" : "node"]] : [], runs = first ? [[first, "to"], [last, "run"], ["u", "undo"]] : [];
-    this.keysLine(this.panel, [...runs, ["r", "reset"], ...nodes, ...(this.goals.length > 1 ? [["q", "next question"]] : [])], `lab, then press ${first ? `${first} to ${last}` : "→"}`);
+    const used = actions.map(({ key }) => key).filter(Boolean), first = used[0], last = used.at(-1);
+    const keys = first ? [[first, "to"], [last, "run"], ["u", "undo"]] : [];
+    keys.push(["r", "reset"]);
+    if (this.buttons.has("later")) keys.push(["← →", this.range ? "turn" : "node"]);
+    if (this.goals.length > 1) keys.push(["q", "next question"]);
+    this.keysLine(this.panel, keys, `lab, then press ${first ? `${first} to ${last}` : "→"}`);
     this.legend = element("div", "legend", element("div", "foot", this.panel));
     for (const [role, state, words] of legend) this.sample(this.entry(words), roles[role] ?? role, roles[state] ?? state);
   }
@@ -103,7 +106,7 @@ class Lab extends Base {
 
   // Action -1 goes on to the next node.
   target(from, action) {
-    const { states } = this.film, to = [states[from].ways[action]].flat()[0];
+    const { states } = this.film, [to] = [states[from].ways[action]].flat();
     if (action < 0) return states.findIndex(({ focus, scene }, at) => at > from && focus && scene === states[from].scene);
     return to < 0 ? from : to;
   }
@@ -124,18 +127,18 @@ class Lab extends Base {
   }
 
   act(action) {
-    this.walk([...(this.turn ? [] : this.trail), [this.frame, action, this.target(this.frame, action)]], true);
+    this.walk([...(this.range ? [] : this.trail), [this.frame, action, this.target(this.frame, action)]], true);
   }
 
   jump(to) {
-    if (this.turn) this.act(to);
+    if (this.range) this.act(to);
     else if (to !== undefined && to !== this.frame) this.walk([...this.trail, [this.frame, -1, to]]);
   }
 
   walk(trail, drops = false) {
     this.trail = trail;
     this.show(drops);
-    this.save({ frame: this.frame, guessing: false, done: [[...this.seen], trail] });
+    this.save({ frame: this.frame, done: [[...this.seen], trail] });
   }
 
   show(drops = false) {
@@ -162,9 +165,9 @@ class Lab extends Base {
       button.classList.toggle("is-last", !this.isStart && last?.[1] === at);
       if (button.ariaPressed) button.ariaPressed = chosen.includes(at);
     });
-    if (this.turn) {
-      this.turn.value = last[1];
-      this.turn.ariaLabel = this.turn.ariaValueText = this.turned.textContent = this.film.actions[last[1]].called;
+    if (this.range) {
+      this.range.value = last[1];
+      this.range.ariaLabel = this.range.ariaValueText = this.count.textContent = this.film.actions[last[1]].called;
     }
     if (this.film.left) this.rest.textContent = `${presses(this.film.left[this.frame])} left`;
     this.enable({ undo: this.trail.length && !this.isStart, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 });
@@ -174,10 +177,7 @@ class Lab extends Base {
 
   press(key) {
     if (key === "q" && this.goals.length) return this.turnTo((this.question + 1) % this.goals.length);
-    const at = this.film.actions.findIndex((action) => action.key === key);
-    const button = this.actions[at] ?? this.buttons.get({ u: "undo", r: "reset", ArrowLeft: "earlier", ArrowRight: "later" }[key]);
-    if (!button) return false;
-    button.click();
+    return this.click(key);
   }
 
   tell() {
@@ -198,7 +198,6 @@ const LAB = {
 };
 
 const presses = (count) => `${count} press${count === 1 ? "" : "es"}`;
-const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
 const CLOSE = [["", 1], ["is-dense", 1], ["is-dense", 0.93]];
 
 withJobs(Lab, LabGoals, LabWords, LabPicture, LabStacks, LabRoom);

@@ -10,7 +10,7 @@ class LabGoals {
       goal.chip = this.button(chips, `goal ${at}`, `${at + 1}`, "", () => this.turnTo(at));
       goal.asks = element("p", "", asks);
       // words with `code` and *names* in them
-      spelled(goal.asks, goal.words, /(`[^`]+`|\*[^*]+\*)/, (part) => element(part[0] === "*" ? "b" : "code", "", goal.asks, { textContent: part.slice(1, -1) }));
+      spelled(goal.asks, goal.words, /(`[^`]+`|\*[^*]+\*)/, (part) => written(part[0] === "*" ? "b" : "code", "", goal.asks, part.slice(1, -1)));
     });
   }
 
@@ -24,7 +24,7 @@ class LabGoals {
   // press, once that was pressed last.
   paintGoals() {
     const ran = (trail) => trail.map(([, action]) => action).filter((action) => action >= 0), all = ran(this.trail);
-    const here = [`${this.frame}`, String(this.trail.at(-1)?.slice(0, 2))];
+    const here = [this.frame, this.trail.at(-1)?.slice(0, 2)].map(String);
     this.goals.forEach(({ ends, chip, asks }, nr) => {
       const met = ends.find(([, told, stops], at) => {
         const isMet = String(all.slice(all.length - told.length).sort()) === String(told) && stops.some((stop) => here.includes(String(stop)));
@@ -37,7 +37,7 @@ class LabGoals {
       asks.classList.toggle("is-open", isAsked);
       if (!isAsked) return;
       const done = ran(this.trail.slice(this.start.length)).length, fewest = met?.[0];
-      const told = fewest ? `${done}, ${done > fewest ? "fewer will do" : "the fewest"}` : this.turn ? "" : presses(done) + (ends.length > 1 ? ` · ${found} of ${ends.length}` : "");
+      const told = fewest ? `${done}, ${done > fewest ? "fewer will do" : "the fewest"}` : this.range ? "" : presses(done) + (ends.length > 1 ? ` · ${found} of ${ends.length}` : "");
       this.tally.textContent = (met ? "✓ " : "") + told;
       this.tally.classList.toggle("is-met", Boolean(met));
     });

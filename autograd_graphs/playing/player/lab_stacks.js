@@ -6,10 +6,10 @@ class LabStacks {
     const { states, actions } = this.film;
     let parts = [], was = 0, isNew = false;
     for (const [, action, to] of [[0, -1, 0], ...this.trail]) {
-      const total = states[to].totals[nr], adds = actions[action]?.adds;
-      isNew = total && adds && String(total) !== String(was) && total.every((sum, at) => Math.abs(sum - (was[at] ?? 0) - adds[at]) < 1e-4);
+      const total = states[to].totals[nr], adds = actions[action]?.adds, isOther = String(total) !== String(was);
+      isNew = total && adds && isOther && total.every((sum, at) => Math.abs(sum - (was[at] ?? 0) - adds[at]) < 1e-4);
       if (!total) parts = [];
-      else if (String(total) !== String(was)) parts = was && isNew ? [...parts, adds] : [total];
+      else if (isOther) parts = was && isNew ? [...parts, adds] : [total];
       was = total;
     }
     return { layers: parts.filter((part) => part.some(Boolean)), isNew };

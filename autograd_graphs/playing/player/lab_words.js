@@ -5,14 +5,14 @@ class LabWords {
   paintCode() {
     const { film } = this, given = this.asked("lines"), all = this.trail.filter(([, action]) => film.actions[action]?.code);
     const ran = all.slice(Math.max(0, all.findLastIndex(([, action]) => film.actions[action].isAnew)));
-    const lines = ran.flatMap((one, at) => film.actions[one[1]].code.split("\n").map((line, nr) => [(!nr && this.error(one) ? "✗ " : "") + line, this.error(one), at === ran.length - 1 && !(this.turn && nr)]));
+    const lines = ran.flatMap((one) => film.actions[one[1]].code.split("\n").map((line, nr) => [(!nr && this.error(one) ? "✗ " : "") + line, this.error(one), one === ran.at(-1) && !(this.range && nr)]));
     const from = given && between(0, film.code.length + lines.length - given, film.code.length);
     const rows = given ? given - film.code.length + from : this.rows;
-    this.code.replaceChildren(...film.code.slice(from).map((textContent) => element("div", "off player-setup", null, { textContent })));
+    this.code.replaceChildren(...film.code.slice(from).map((textContent) => written("div", "off player-setup", null, textContent)));
     for (let at = 0; at < rows; at += 1) {
       const [words = " ", error, isNewest] = lines.slice(-rows)[at] ?? [];
       const made = element("div", error ? "error" : isNewest ? "" : "off", this.code, { title: words });
-      element(isNewest ? "mark" : "span", "", made, { textContent: (!at && lines.length > rows ? "… " : "") + words });
+      written(isNewest ? "mark" : "span", "", made, (!at && lines.length > rows ? "… " : "") + words);
     }
   }
 
@@ -29,15 +29,15 @@ class LabWords {
     let told = "";
     if (error) {
       const [kind, first] = inShort(error), outcome = element("div", "outcome player-error", node);
-      element("b", "", outcome, { textContent: `✗ ${kind}` });
+      written("b", "", outcome, `✗ ${kind}`);
       outcome.append(`: ${first} `);
       told = outcome.textContent;
       if (error.length > kind.length + first.length + 3) {
         this.popover(outcome, "whole message");
-        element("code", "", this.formula, { textContent: error });
+        written("code", "", this.formula, error);
       }
-    } else element("p", "say", node, { textContent: words });
-    if (note) element("p", "outcome", node, { textContent: note });
+    } else written("p", "say", node, words);
+    if (note) written("p", "outcome", node, note);
     return told + note;
   }
 
@@ -62,7 +62,8 @@ class LabWords {
   }
 
   around(by) {
-    if (this.turn) return this.film.actions.findIndex((_, at) => at === +this.turn.value + by);
-    return by < 0 ? this.about().findLast((at) => at < this.frame) : this.about().find((at) => at > this.frame);
+    const { frame, range } = this;
+    if (range) return this.film.actions.findIndex((_, at) => at === +range.value + by);
+    return by < 0 ? this.about().findLast((at) => at < frame) : this.about().find((at) => at > frame);
   }
 }

@@ -11,6 +11,8 @@ const PACE = 1800;
 const FEW = 12;
 // ms: of two steps within so short a time nothing moves
 const HURRY = 380;
+// what a button calls its key
+const KEYS = { ArrowLeft: "←", ArrowRight: "→", o: "i" };
 const TROUBLE = { NaN: "NaN", inf: "infinite", zero: "all 0", exploding: "exploding" };
 const LEGEND = {
   operation: "backward function", folded: "folded part", leaf: "leaf", held: "saved", freed: "freed",
@@ -21,6 +23,10 @@ function element(tag, name, parent, more) {
   const made = Object.assign(document.createElement(tag), { className: name && "player-" + name, ...more });
   parent?.append(made);
   return made;
+}
+
+function written(tag, name, parent, textContent) {
+  return element(tag, name, parent, { textContent });
 }
 
 function shape(tag, parent, more = {}, text) {
@@ -45,15 +51,21 @@ function isPages({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   return ctrlKey || metaKey || altKey || key === "Tab" || (shiftKey && key === "Enter");
 }
 
-function pairs(flat) {
+function chunks(flat, long) {
   const found = [];
-  for (let at = 0; at < flat.length; at += 2) found.push([flat[at], flat[at + 1]]);
+  for (let at = 0; at < flat.length; at += long) found.push(flat.slice(at, at + long));
   return found;
 }
 
+const pairs = (flat) => chunks(flat, 2);
+
+const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
 const names = (...all) => all.filter(Boolean).join(" ");
 const between = (least, value, most) => Math.max(least, Math.min(value, most));
-const ease = (part) => (part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part));
+function ease(time) {
+  const part = between(0, time, 1);
+  return part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part);
+}
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 

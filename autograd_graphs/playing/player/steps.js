@@ -9,21 +9,16 @@ class Steps extends Base {
       for (const scene of film.scenes) Object.assign(scene, scene.lying);
     }
     for (const scene of film.scenes) {
-      const all = scene.stops ?? Array.from({ length: film.steps ? film.steps + 2 : 1 }, (_, at) => [at - 1, at - 1, at]).flat();
-      scene.at = [];
-      for (let at = 0; at < all.length; at += 3) scene.at.push(all.slice(at, at + 3));
+      scene.at = scene.stops ? chunks(scene.stops, 3) : Array.from({ length: film.steps ? film.steps + 2 : 1 }, (_, at) => [at - 1, at - 1, at]);
       film.offsets.push(film.offsets.at(-1) + scene.at.length);
     }
-    this.drawn = new Map();
-    this.least = 560;
+    Object.assign(this, { least: 560, drawn: new Map() });
     this.tools(this.halves());
     this.code.hidden = !film.program.length;
     this.controls();
     this.title = element("h3", "title", this.panel);
     this.say = element("p", "say", this.panel);
-    this.eq = element("div", "eq", this.panel);
-    this.more = element("div", "more", this.panel);
-    this.ask = element("div", "ask", this.panel);
+    for (const name of ["eq", "more", "ask"]) this[name] = element("div", name, this.panel);
     this.verdict = element("p", "verdict", this.panel, { ariaLive: "polite" });
     this.footer();
     this.addText();
@@ -43,11 +38,8 @@ class Steps extends Base {
       this.button(bar, "fold", "Fold", "f", () => this.fold());
     }
     if (this.film.steps) {
-      const time = element("div", "time", this.panel);
-      this.range = element("input", "range", time, { type: "range", min: 0, ariaLabel: "Step" });
-      this.range.addEventListener("input", () => { this.stop(); this.go(+this.range.value); });
-      this.count = element("span", "count", time);
-      this.count.style.minWidth = `${9 + 2 * String(this.film.steps).length}ch`;
+      const go = (at) => { this.stop(); this.go(at); };
+      this.slider(element("div", "time", this.panel), 9 + 2 * String(this.film.steps).length, go, { ariaLabel: "Step" });
     }
     const keys = this.film.steps ? [["← →", "step"], ["space", "play"], ["g", "guess"]] : [];
     if (this.film.scenes.length > 1) keys.push(["i", "into"], ["f", "fold"]);
@@ -67,9 +59,10 @@ class Steps extends Base {
       if (event.key === "Escape") this.hideFinder();
       event.stopPropagation();
     });
-    for (const [name, words, key, act] of [["find", "Search", "/", () => this.showFinder()], ["smaller", "−", "-", () => this.zoom(0.8)], ["larger", "+", "+", () => this.zoom(1.25)], ["whole", "Fit", "0", () => this.whole()]]) this.button(bar, name, words, key, act);
-    this.buttons.get("smaller").ariaLabel = "Smaller";
-    this.buttons.get("larger").ariaLabel = "Larger";
+    this.button(bar, "find", "Search", "/", () => this.showFinder());
+    this.button(bar, "smaller", "−", "-", () => this.zoom(0.8)).ariaLabel = "Smaller";
+    this.button(bar, "larger", "+", "+", () => this.zoom(1.25)).ariaLabel = "Larger";
+    this.button(bar, "whole", "Fit", "0", () => this.whole());
   }
 
   footer() {
@@ -77,7 +70,7 @@ class Steps extends Base {
     this.popover(foot, "torch’s own formula");
     this.bytes = element("p", "bytes", foot);
     this.legend = element("div", "legend", foot);
-    for (const remark of this.film.remarks) element("p", "remark", foot, { textContent: remark });
+    for (const remark of this.film.remarks) written("p", "remark", foot, remark);
   }
 
   begin(state) {
@@ -136,29 +129,23 @@ class Steps extends Base {
 
   paintControls(hides) {
     const { at, film, stops } = this, isLast = at === stops.length - 1;
-    this.enable({ back: at > 0, next: hides || !isLast, into: this.canOpen(), fold: this.view > 0 });
+    this.enable({ back: at > 0, next: hides || !isLast, into: this.opened(...this.folded()), fold: this.view > 0 });
     if (!film.steps) return;
-    if (this.buttons.has("into")) this.buttons.get("into").textContent = this.ahead(at) ? "Look inside" : "Step into";
-    this.buttons.get("next").textContent = hides ? "Show" : this.ahead() ? "Step over" : "Next ▶";
-    this.buttons.get("guess").ariaPressed = this.guessing;
+    const of = (name) => this.buttons.get(name);
+    if (of("into")) of("into").textContent = this.ahead(at) ? "Look inside" : "Step into";
+    of("next").textContent = hides ? "Show" : this.ahead() ? "Step over" : "Next ▶";
+    of("guess").ariaPressed = this.guessing;
     this.range.value = at;
     const words = at === 0 ? `${stops.length - 2} steps` : isLast ? "the end" : `step ${at} of ${stops.length - 2}`;
     this.range.ariaValueText = this.count.textContent = words;
-  }
-
-  canOpen() {
-    const stop = this.folded();
-    if (stop) return Boolean(this.opened(this.boxOf(stop[0]), stop[0]));
-    return !this.film.steps && this.picture.nodes.some(({ opens }) => opens.length);
   }
 
   drawLegend() {
     const { scene, film } = this;
     this.legend.replaceChildren();
     const kinds = new Set([...scene.wires.map((wire) => wire[3]), ...scene.slots.map((slot) => slot[6])].filter((what) => typeof what === "number").map((what) => film.tensors[what][0]));
-    const frees = scene.turns.some(([, freed]) => freed >= 0);
-    const keys = [...scene.keys, ...(frees ? ["freed"] : []), ...(film.steps ? ["next"] : []), ...(kinds.has(1) ? ["squares"] : []), ...(kinds.has(2) ? ["bars"] : [])];
-    for (const key of new Set(keys)) this.sample(this.entry(typeof key === "string" ? LEGEND[key] ?? key : key[1]), key);
+    const more = { freed: scene.turns.some(([, freed]) => freed >= 0), next: film.steps, squares: kinds.has(1), bars: kinds.has(2) };
+    for (const key of new Set([...scene.keys, ...Object.keys(more).filter((one) => more[one])])) this.sample(this.entry(typeof key === "string" ? LEGEND[key] ?? key : key[1]), key);
   }
 
   sample(parent, key) {
@@ -175,23 +162,12 @@ class Steps extends Base {
   press(key, event) {
     if (event.shiftKey && key.startsWith("Arrow")) return this.pan(...{ ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] }[key]);
     if (this.pending() && /^[-.\d[(ni]$/.test(key)) return focus(this.fields.find((field) => !field.value) ?? this.fields[0]), false;
-    const press = (name) => this.buttons.get(name)?.click();
-    const act = {
-      "/": () => this.showFinder(), "+": () => this.zoom(1.25), "-": () => this.zoom(0.8), 0: () => this.whole(),
-      n: () => this.film.trouble !== null && this.toStep(this.film.trouble), i: () => press("into"), o: () => press("into"), f: () => press("fold"),
-      ...(this.film.steps && {
-        ArrowRight: () => this.next(), ArrowLeft: () => this.go(this.at - 1), Home: () => this.go(0), End: () => this.go(this.stops.length - 1),
-        " ": () => (this.pending() ? this.reveal() : this.play()), Enter: () => this.pending() && this.reveal(), g: () => press("guess"),
-      }),
-    }[key];
-    if (!act) return false;
-    if (key.length > 1) this.stop();
-    return act();
-  }
-
-  toStep(step) {
-    this.stop();
-    this.visit(this.view, this.stopAt(this.view, step));
+    const { steps, trouble } = this.film, to = { Home: 0, End: Infinity, n: trouble === null ? undefined : this.stopAt(this.view, trouble) }[key];
+    if (!steps) return this.click(key);
+    if (key === " ") return this.pending() ? this.reveal() : this.play();
+    if (to !== undefined || /^(Enter|Arrow(Left|Right))$/.test(key)) this.stop();
+    if (key === "Enter") return this.pending() && this.reveal();
+    return to === undefined ? this.click(key) : this.go(to);
   }
 }
 

@@ -33,7 +33,7 @@ class StepsCamera {
 
   // The camera: the whole picture where it can be read, else as large as needed, and what has its turn in sight.
   frameCamera() {
-    const { clientWidth: wide, clientHeight: high } = this.pane, [width, height] = this.scene.size;
+    const [wide, high, width, height] = this.sides();
     if (!wide || !high) return;
     const em = this.unit / 15, least = this.asked("least") ? 0.9 * em : this.unit >= 24 ? 1.03 * em : 0.81;
     if (!this.camera || this.camera.isOurs) {
@@ -46,7 +46,7 @@ class StepsCamera {
 
   // Bring what has its turn into sight where the picture is larger than its pane.
   follow() {
-    const { camera } = this, { clientWidth: wide, clientHeight: high } = this.pane, [width, height] = this.scene.size;
+    const { camera } = this, [wide, high, width, height] = this.sides();
     const [halfWide, halfHigh] = [wide / camera.scale / 2, high / camera.scale / 2];
     const now = this.picture.nodes.findIndex(({ made }) => made.classList.contains("is-now"));
     const node = now < 0 && !this.at && this.scene.starts.length ? this.scene.starts[0][4] : now;
@@ -57,36 +57,42 @@ class StepsCamera {
 
   // A node, and what it hands on where that fits, too.
   bringIn(node, halfWide, halfHigh) {
-    const { camera } = this, around = 60, own = this.picture.nodes[node].made.getBBox();
+    const { camera } = this, around = 60, own = this.boxOf(node);
     const news = this.picture.lines.filter(({ made, box }) => box && made.matches(".is-new")).map(({ box: [x, , width] }) => ({ x, width }));
     const all = [own, ...news], x = Math.min(...all.map((one) => one.x)), width = Math.max(...all.map((one) => one.x + one.width)) - x;
-    const box = width < 2 * halfWide ? { x, width } : own;
-    const beside = Math.min(around, halfWide - box.width / 2);
-    camera.x = Math.max(camera.x, box.x + box.width + beside - halfWide);
-    camera.x = Math.min(camera.x, box.x - beside + halfWide);
+    const box = width < 2 * halfWide ? { x, width } : own, beside = Math.min(around, halfWide - box.width / 2);
+    camera.x = Math.min(Math.max(camera.x, box.x + box.width + beside - halfWide), box.x - beside + halfWide);
     if (own.y - around < camera.y - halfHigh || own.y + own.height + around > camera.y + halfHigh) camera.y = own.y + own.height / 2;
   }
 
+  // Of the pane, and of the picture.
+  sides() {
+    return [this.pane.clientWidth, this.pane.clientHeight, ...this.scene.size];
+  }
+
   aim() {
-    const { x, y, scale } = this.camera, { clientWidth: wide, clientHeight: high } = this.pane;
+    const { x, y, scale } = this.camera, [wide, high] = this.sides();
     this.svg.setAttribute("viewBox", [x - wide / scale / 2, y - high / scale / 2, wide / scale, high / scale].join(" "));
   }
 
-  zoom(by) {
-    this.camera = { ...this.camera, scale: between(0.1, this.camera.scale * by, 6), isOurs: false };
+  // What a reader asks to see.
+  look(camera) {
+    this.camera = { ...this.camera, ...camera, isOurs: false };
     this.aim();
+  }
+
+  zoom(by) {
+    this.look({ scale: between(0.1, this.camera.scale * by, 6) });
   }
 
   whole() {
-    const { clientWidth: wide, clientHeight: high } = this.pane, [width, height] = this.scene.size;
-    const scale = Math.min(wide / width, high / height, 1.35 * this.unit / 15);
-    this.camera = { scale, x: width / 2, y: height / 2, isOurs: false };
-    this.aim();
+    const [wide, high, width, height] = this.sides();
+    this.look({ scale: Math.min(wide / width, high / height, 1.35 * this.unit / 15), x: width / 2, y: height / 2 });
   }
 
   pan(dx, dy) {
-    this.camera = { ...this.camera, x: this.camera.x - dx / this.camera.scale, y: this.camera.y - dy / this.camera.scale, isOurs: false };
-    this.aim();
+    const { x, y, scale } = this.camera;
+    this.look({ x: x - dx / scale, y: y - dy / scale });
   }
 
   drag() {

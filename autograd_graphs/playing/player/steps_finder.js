@@ -12,7 +12,7 @@ class StepsFinder {
     this.bar.hidden = this.isSmall;
     this.fit();
     this.found.textContent = "";
-    this.matches = null;
+    this.match = null;
     this.paintNodes(this.pending());
     focus(this.root);
   }
@@ -30,19 +30,15 @@ class StepsFinder {
     this.hit = wanted === this.wanted && all.length ? (this.hit + by) % all.length : 0;
     this.wanted = wanted;
     this.found.textContent = wanted ? (all.length ? `${this.hit + 1} of ${all.length}` : "nothing found") : "";
-    if (!all.length) this.matches = null;
+    if (!all.length) this.match = null;
     else this.see(...all[this.hit]);
     this.paintNodes(this.pending());
   }
 
   see(view, node) {
-    if (view !== this.view) {
-      const step = this.stops[this.at][1];
-      this.visit(view, this.stopAt(view, step));
-    }
-    this.matches = [node];
-    const box = this.picture.nodes[node].made.getBBox();
-    this.camera = { ...this.camera, x: box.x + box.width / 2, y: box.y + box.height / 2, isOurs: false };
-    this.aim();
+    if (view !== this.view) this.visit(view, this.stopAt(view, this.stops[this.at][1]));
+    this.match = node;
+    const { x, y, width, height } = this.boxOf(node);
+    this.look({ x: x + width / 2, y: y + height / 2 });
   }
 }

@@ -2,8 +2,7 @@
 class StepsGuess {
   // Guessing: a field stands where the number will be; of a tensor one gives the shape.
   field(parent, truth) {
-    const made = element("input", "field", parent, { type: "text", inputMode: "decimal", placeholder: "?", ariaLabel: "Your guess", autocomplete: "off" });
-    made.truth = truth;
+    const made = element("input", "field", parent, { type: "text", inputMode: "decimal", placeholder: "?", ariaLabel: "Your guess", autocomplete: "off", truth });
     made.addEventListener("input", () => this.typed());
     made.addEventListener("focus", () => { this.inField = made; });
     made.addEventListener("keydown", (event) => {
@@ -21,7 +20,7 @@ class StepsGuess {
 
   choices(all) {
     if (!all.length) return;
-    element("span", "", this.ask, { textContent: "Type, or choose:" });
+    written("span", "", this.ask, "Type, or choose:");
     for (const choice of all) {
       const made = element("button", "choice", this.ask, { type: "button", textContent: choice });
       made.addEventListener("click", () => {
@@ -39,14 +38,13 @@ class StepsGuess {
 
   reveal() {
     const hasFocus = this.root.contains(document.activeElement);
-    const guesses = this.fields.filter((field) => field.value.trim()).map((field) => [field.value.trim(), field.truth, agrees(field.value, field.truth)]);
+    const guesses = this.fields.filter(({ value }) => value.trim()).map(({ value, truth }) => [value.trim(), truth, agrees(value, truth)]);
     this.verdict.replaceChildren();
     for (const [guess, truth, isRight] of guesses) {
-      element("b", isRight ? "right" : "wrong", this.verdict, { textContent: isRight ? `✓ ${truth}` : `✗ not ${guess}, but ${truth}` });
+      written("b", isRight ? "right" : "wrong", this.verdict, isRight ? `✓ ${truth}` : `✗ not ${guess}, but ${truth}`);
       this.verdict.append(" ");
     }
-    const detail = { frame: this.frame, guesses };
-    if (guesses.length) this.root.dispatchEvent(new CustomEvent("player-guess", { bubbles: true, detail }));
+    if (guesses.length) this.root.dispatchEvent(new CustomEvent("player-guess", { bubbles: true, detail: { frame: this.frame, guesses } }));
     this.isRevealed = this.keepsVerdict = true;
     this.paint();
     this.keepsVerdict = false;

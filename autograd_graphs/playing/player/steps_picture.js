@@ -1,13 +1,14 @@
 // What is drawn of a view: its nodes and wires, and how they look at a stop.
+const WIRE = named("d", "arrow", "box", "what", "times", "factor", "x", "y");
+
 class StepsPicture {
   // The picture of a view is made when it is first seen: a group for each node and each wire.
   draw(number) {
     const scene = this.film.scenes[number], group = shape("g");
     const under = shape("g", group);
     for (const one of scene.marks[0]) this.mark(one, under);
-    const wires = [...scene.starts.map(([d, arrow, box, what, node]) => ({ d, arrow, box, what, times: [-1, scene.turns[node][0][0] ?? 0] })),
-      ...scene.wires.map(([d, arrow, box, what, times, factor, x, y]) => ({ d, arrow, box, what, times, factor, x, y }))];
-    const lines = wires.map((wire) => this.drawWire(wire, group));
+    const starts = scene.starts.map(([d, arrow, box, what, node]) => [d, arrow, box, what, [-1, scene.turns[node][0][0] ?? 0]]);
+    const lines = [...starts, ...scene.wires].map((wire) => this.drawWire(WIRE(wire), group));
     const nodes = scene.turns.map(([stretches, freed, inside, opens], node) => {
       const made = shape("g", group, { class: "player-node" });
       const marks = scene.marks[node + 1].map((one) => this.mark(one, made));
@@ -20,10 +21,9 @@ class StepsPicture {
       nodes[node].slots.push({ made, content: shape("g", made), x: x + width / 2, y: y + height / 2, width, before, after });
     }
     for (const [node, x, y] of scene.corners) {
-      const badge = shape("g", nodes[node].made, { class: "player-tick", transform: `translate(${x + 1} ${y + 1})` });
-      shape("circle", badge, { r: 8.5 });
-      shape("path", badge, { d: "M-4 0l3 3.5 5.5-7" });
-      const alarm = shape("g", nodes[node].made, { class: "player-alarm", transform: `translate(${x + 1} ${y + 1})` });
+      const [tick, alarm] = ["tick", "alarm"].map((name) => shape("g", nodes[node].made, { class: `player-${name}`, transform: `translate(${x + 1} ${y + 1})` }));
+      shape("circle", tick, { r: 8.5 });
+      shape("path", tick, { d: "M-4 0l3 3.5 5.5-7" });
       shape("path", alarm, { d: "M0-10l11 18h-22z" });
       shape("text", alarm, { y: 6 }, "!");
     }
@@ -35,17 +35,16 @@ class StepsPicture {
 
   drawWire(wire, parent) {
     const made = shape("g", parent, { class: "player-wire" });
-    const path = shape("path", made, { d: wire.d });
+    Object.assign(wire, { made, path: shape("path", made, { d: wire.d }), times: pairs(wire.times) });
     shape("polygon", made, { points: wire.arrow });
-    const found = { ...wire, made, path, times: pairs(wire.times) };
     if (wire.box) {
       const [x, y, width, height] = wire.box;
-      found.capsule = shape("g", made, { class: "player-capsule", transform: `translate(${x + width / 2} ${y + height / 2})` });
-      shape("rect", found.capsule, { x: -width / 2, y: -height / 2, width, height, rx: height / 2 });
-      found.content = shape("g", found.capsule);
+      wire.capsule = shape("g", made, { class: "player-capsule", transform: `translate(${x + width / 2} ${y + height / 2})` });
+      shape("rect", wire.capsule, { x: -width / 2, y: -height / 2, width, height, rx: height / 2 });
+      wire.content = shape("g", wire.capsule);
     }
-    if (wire.y) found.gate = shape("text", made, { class: "player-gate", x: wire.x, y: wire.y });
-    return found;
+    if (wire.y) wire.gate = shape("text", made, { class: "player-gate", x: wire.x, y: wire.y });
+    return wire;
   }
 
   // What a capsule or a slot shows, around the middle: words, or a tensor.
@@ -56,8 +55,7 @@ class StepsPicture {
     const tensor = typeof what === "number" ? this.film.tensors[what] : null;
     if (!tensor?.[0]) return shape("text", group, { y: 5 }, tensor ? tensor[1] : what ?? "…");
     const made = tile(tensor, wide, 18, group);
-    made.setAttribute("x", -made.getAttribute("width") / 2);
-    made.setAttribute("y", -made.getAttribute("height") / 2);
+    for (const [at, size] of [["x", "width"], ["y", "height"]]) made.setAttribute(at, -made.getAttribute(size) / 2);
   }
 
   // Where along its wire a capsule sits.
@@ -83,7 +81,7 @@ class StepsPicture {
       const state = isNow ? "now" : had && had === node.inside ? "done" : "";
       const frees = node.freed >= 0 && node.freed < last;
       const isAlarm = (this.moment.error && number === this.scene.stopped) || (trouble !== null && last >= trouble + hides && node.turns.some(([from, to]) => from <= trouble && trouble <= to));
-      node.made.setAttribute("class", names("player-node", isAlarm && "is-alarm", state && `is-${state}`, this.matches?.includes(number) && "is-match"));
+      node.made.setAttribute("class", names("player-node", isAlarm && "is-alarm", state && `is-${state}`, number === this.match && "is-match"));
       for (const mark of node.marks) {
         if (/^(operation|leaf)$/.test(mark.role_)) this.wear(mark, mark.role_, state || mark.state_);
         if (mark.state_ === "held") this.wear(mark, mark.role_, frees ? "freed" : "held");
@@ -108,10 +106,9 @@ class StepsPicture {
       if (begun.some(([, to]) => to >= first && to <= last)) state = "now";
       else if (begun.some(([, to]) => to > last)) state = "next";
       else if (begun.length && begun.length === wire.times.length) state = "done";
-      const isSecret = isNew && hides;
       wire.made.setAttribute("class", names("player-wire", state && `is-${state}`, isNew && !hides && "is-new"));
       // nothing to come can be found in the page
-      if (wire.content) this.fill(wire.content, isSecret ? "?" : state ? wire.what : "", wire.box[2] - 12);
+      if (wire.content) this.fill(wire.content, isNew && hides ? "?" : state ? wire.what : "", wire.box[2] - 12);
       if (wire.gate) wire.gate.textContent = isNew && !hides ? `× ${wire.factor}` : "";
     }
   }

@@ -8,7 +8,7 @@ class StepsWalk {
       this.svg.replaceChildren(this.picture.group);
       for (const wire of this.picture.lines) this.measure(wire);
       this.camera = null;
-      this.matches = null;
+      this.match = null;
       if (this.range) this.range.max = this.stops.length - 1;
       this.drawLegend();
       this.bar.hidden = this.isSmall && this.finder.hidden;
@@ -41,9 +41,10 @@ class StepsWalk {
     return this.guessing && !this.isRevealed && Boolean(this.moment.rows?.some((row) => row.some((cell) => cell[3])));
   }
 
-  // The stop in a folded part that one can look into: where one is, else the next.
+  // The folded node that one can look into, and its step: where one is, else the next; in a graph without steps the first.
   folded() {
-    return this.ahead(this.at) ?? this.ahead();
+    const { steps } = this.film, [step = -1] = this.ahead(this.at) ?? this.ahead() ?? [];
+    return [this.picture.nodes.findIndex(({ turns, opens }) => (steps ? turns.some(([first, last]) => first <= step && step <= last) : opens.length)), step];
   }
 
   // What is folded and comes next, or has just been stepped over.
@@ -52,8 +53,8 @@ class StepsWalk {
     return stop && stop[1] > stop[0] ? stop : undefined;
   }
 
-  boxOf(step) {
-    return this.picture.nodes.findIndex(({ turns }) => turns.some(([first, last]) => first <= step && step <= last));
+  boxOf(node) {
+    return this.picture.nodes[node].made.getBBox();
   }
 
   // The same step in the view in which a folded node is open.
@@ -62,10 +63,7 @@ class StepsWalk {
   }
 
   into() {
-    const stop = this.folded();
-    if (stop) return this.open(this.boxOf(stop[0]), stop[0]);
-    const node = this.picture.nodes.findIndex(({ opens }) => opens.length);
-    if (!this.film.steps && node >= 0) this.open(node, -1);
+    this.open(...this.folded());
   }
 
   open(node, step) {

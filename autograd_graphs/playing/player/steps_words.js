@@ -1,6 +1,6 @@
 // Put code into a line that may break, but not within a number: 1e-12.
 function unbroken(parent, code) {
-  spelled(parent, code, /([\d.]+e[-+]\d+)/i, (textContent) => element("span", "whole", parent, { textContent }));
+  spelled(parent, code, /([\d.]+e[-+]\d+)/i, (textContent) => written("span", "whole", parent, textContent));
 }
 
 // What is said: the program, the sentence, the arithmetic, and all of it as text.
@@ -15,7 +15,7 @@ class StepsWords {
       const [, start, stop, from, to] = mark;
       const made = element("mark", "", null);
       unbroken(made, text.slice(start, from));
-      element("u", "", made, { textContent: text.slice(from, to) });
+      written("u", "", made, text.slice(from, to));
       unbroken(made, text.slice(to, stop));
       unbroken(line, text.slice(0, start));
       line.append(made);
@@ -26,9 +26,9 @@ class StepsWords {
   words(hides) {
     const { moment } = this;
     this.title.replaceChildren();
-    if (moment.health && !hides) element("span", "trouble", this.title, { textContent: `▲ ${TROUBLE[moment.health]} ` });
+    if (moment.health && !hides) written("span", "trouble", this.title, `▲ ${TROUBLE[moment.health]} `);
     this.title.append(this.line(moment.title));
-    if (moment.kind) element("i", "", this.title, { textContent: this.line(moment.kind) });
+    if (moment.kind) written("i", "", this.title, this.line(moment.kind));
     this.title.title = this.line(moment.title);
     this.say.textContent = this.line(hides ? moment.ask : moment.say);
     this.say.classList.toggle("player-error", Boolean(moment.error));
@@ -36,13 +36,12 @@ class StepsWords {
     this.ask.replaceChildren();
     if (!this.keepsVerdict) this.verdict.replaceChildren();
     this.fields = [];
-    const rows = moment.rows ?? [];
-    for (const row of rows) this.row(row, hides);
+    for (const row of moment.rows ?? []) this.row(row, hides);
     this.formulas(hides ? [] : moment.formulas ?? []);
     this.more.replaceChildren();
     if (moment.way && !hides) {
       this.more.append("the whole path: ");
-      element("b", "", this.more, { textContent: moment.way });
+      written("b", "", this.more, moment.way);
     }
     if (moment.bars) this.bars(moment.bars);
     if (hides) this.choices(moment.choices ?? []);
@@ -55,8 +54,8 @@ class StepsWords {
     this.details.hidden = !all.length;
     this.formula.replaceChildren();
     for (const [name, rule] of all) {
-      const line = element("p", "", this.formula, { textContent: `${this.line(name)}: ` });
-      element("code", "", line, { textContent: this.line(rule) });
+      const line = written("p", "", this.formula, `${this.line(name)}: `);
+      written("code", "", line, this.line(rule));
     }
   }
 
@@ -79,9 +78,9 @@ class StepsWords {
     if (!tensor[0]) return void (value.textContent = tensor[1]);
     const made = tile(tensor, 96, 40, value);
     made.style.cssText = `width:${made.getAttribute("width") / 15}em;height:${made.getAttribute("height") / 15}em`;
-    made.setAttribute("role", "img");
-    made.setAttribute("aria-label", `tensor ${tensor[1]}${tensor[3] ? `, ${TROUBLE[tensor[3]]}` : ""}`);
-    if (tensor[3]) element("em", "", value, { textContent: TROUBLE[tensor[3]] });
+    const trouble = TROUBLE[tensor[3]];
+    Object.assign(made, { role: "img", ariaLabel: `tensor ${tensor[1]}${trouble ? `, ${trouble}` : ""}` });
+    if (trouble) written("em", "", value, trouble);
   }
 
   // How large the gradient was at the border of each copy.
@@ -92,10 +91,9 @@ class StepsWords {
       const bar = element("span", "", chart, { title: `${name}: norm ${size}` });
       bar.style.setProperty("--part", size / most);
     }
-    const [first, last] = [all[0], all.at(-1)];
-    const ends = element("div", "ends", this.more);
-    element("small", "", ends, { textContent: `norm ${first[1]} into ${first[0]}` });
-    element("small", "", ends, { textContent: `${last[1]} into ${last[0]}` });
+    const ends = element("div", "ends", this.more), into = ([name, size]) => `${size} into ${name}`;
+    written("small", "", ends, `norm ${into(all[0])}`);
+    written("small", "", ends, into(all.at(-1)));
   }
 
   // What a screen reader says once: the sentence and the arithmetic.
