@@ -37,7 +37,7 @@ class LabGoals {
       asks.classList.toggle("is-open", isAsked);
       if (!isAsked) return;
       const done = ran(this.trail.slice(this.start.length)).length, fewest = met?.[0];
-      const told = fewest ? `${done}, ${done > fewest ? "fewer will do" : "the fewest"}` : this.range ? "" : presses(done) + (ends.length > 1 ? ` · ${found} of ${ends.length}` : "");
+      const told = fewest ? `${done}, ${done > fewest ? "fewer will do" : "the fewest"}` : this.range ? "" : presses(done) + (ends.length > 1 ? ` · seen ${found}/${ends.length}` : "");
       this.tally.textContent = (met ? "✓ " : "") + told;
       this.tally.classList.toggle("is-met", Boolean(met));
     });
