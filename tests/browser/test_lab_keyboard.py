@@ -4,7 +4,7 @@ import json
 
 import nbformat
 import pytest
-from lab import KERNELSPEC
+from lab import KERNELSPEC, ROOT
 from lab_page import CELLS, PANEL
 from playwright.sync_api import expect
 
@@ -53,6 +53,12 @@ def run(notebook, place):
     )
     notebook.page.keyboard.press("Shift+Enter")
     notebook.page.wait_for_function(f"(place) => {COUNTS}[place]", arg=place)
+
+
+def what_settles(guess):
+    """Return the cell after a guess in lesson 07: the kernel knows it by its code."""
+    cells = nbformat.read(ROOT / "notebooks" / "07_retain_graph.ipynb", as_version=4).cells
+    return cells[[cell.source for cell in cells].index(guess) + 1].source
 
 
 def box(page, kind):
@@ -128,6 +134,34 @@ def test_shift_enter_in_a_widget_goes_on_to_what_has_not_run(notebook, lab):
     assert page.evaluate(COUNTS)[:6] == [1, 2, 3, 4, 5, 6], "none ran twice"
     assert page.locator(".player-count").inner_text() == "step 1 of 2"
     assert page.locator(".prediction input:checked").input_value() == "a"
+
+
+def test_shift_enter_hands_in_what_was_chosen_before_the_run_that_settles_it(notebook, lab):
+    """Until then the run told the answer, and what was chosen or written was never kept."""
+    guesses = [ASKED["explain"], 'predict("07.q12")']
+    first, second = map(what_settles, guesses)
+    setup = f"{SETUP}\nfrom helpers import show, snapshot"
+    cells = [setup, guesses[0], first, guesses[1], second, "0"]
+    notebook.open(lab.write("handed.ipynb", *cells))
+    page = notebook.page
+    for place in (0, 1):
+        run(notebook, place)
+    box(page, "explain").locator("textarea").fill("Because of +=, three graphs.")
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_function(f"{COUNTS}[2]")
+    expect(page.locator(".prediction")).to_have_attribute("data-state", "answered")
+    assert predictions(lab)["07.e1"]["first"] == "Because of +=, three graphs."
+    for place in (3, 4):
+        run(notebook, place)
+    field, button = (box(page, "number").locator(one) for one in ("input[type=text]", "button"))
+    expect(box(page, "number")).to_contain_text("has already run")
+    field.fill("4,000, 8,000")
+    expect(button).to_be_disabled()
+    assert button.inner_text() == "2 of 3 numbers"
+    field.fill("4,000, 8,000, 12,000")
+    button.click()
+    page.wait_for_function(f"{PANEL}.content.activeCellIndex === 5")
+    assert predictions(lab)["07.q12"]["first"] == "4000, 8000, 12000"
 
 
 def test_answers_are_there_after_a_restart_a_save_and_another_lesson(notebook, lab):

@@ -6,8 +6,9 @@ const GAP = 8; // px
 const SUPPRESS = "data-lm-suppress-shortcuts";
 
 // Notebook 7 looks for its shortcuts before a key comes here, and passes over what is marked like this, with all that is in
-// it. So each of our keys is marked as it comes down the window, and those of the page are not. Returns how to end that.
-function keepKeys(box) {
+// it. So each of our keys is marked as it comes down the window, and those of the page are not. `send` is called before
+// Shift+Enter goes on. Returns how to end that.
+function keepKeys(box, send = () => {}) {
   let marked = null;
   if (!box.hasAttribute("tabindex")) box.tabIndex = -1; // so that a click anywhere in it brings the keys here
   const mark = (event) => {
@@ -15,7 +16,9 @@ function keepKeys(box) {
     marked?.removeAttribute(SUPPRESS);
     marked = isPages(event) ? null : event.target;
     marked?.setAttribute(SUPPRESS, "");
-    if (!isShiftEnter(event) || !box.closest(".jp-Cell") || goOn(box)) return;
+    if (!isShiftEnter(event) || !box.closest(".jp-Cell")) return;
+    send();
+    if (goOn(box)) return;
     // nothing is left to run
     event.preventDefault();
     event.stopImmediatePropagation();

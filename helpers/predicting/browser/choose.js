@@ -2,10 +2,17 @@
 // are said once.
 
 const NUMBER = /[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/gi;
+const THOUSANDS = /(?<=\d),(?=\d{3}(?!\d))/g; // 4,000
 const LEAST = 1e-9; // what two numbers may differ by, beside the tolerance
 
 function numbersIn(text) {
   return (text.replaceAll("\u2212", "-").match(NUMBER) ?? []).map(Number);
+}
+
+// Where there are more than are asked for, a comma may stand within a number.
+function readNumbers(text, count) {
+  const all = numbersIn(text);
+  return all.length > count ? numbersIn(text.replaceAll(THOUSANDS, "")) : all;
 }
 
 function isRight(choice, answer) {
@@ -39,7 +46,6 @@ export function reply(choice, answer) {
 
 class Choose {
   isOneField = true;
-  empty = "My guess";
   labels = new Map();
 
   constructor(owner, { id, settled, letters, count }) {
@@ -66,8 +72,14 @@ class Choose {
 
   drawField(row) {
     const label = element("label", "field", row, { textContent: this.count === 1 ? "A number: " : `${this.count} numbers, with commas between: ` });
-    this.field = element("input", "", label, { type: "text", inputMode: "text", autocomplete: "off", spellcheck: false });
+    this.field = element("input", "", label, { type: "text", size: 10 + 4 * this.count, inputMode: "text", autocomplete: "off", spellcheck: false });
     this.field.addEventListener("input", () => this.owner.show());
+  }
+
+  get empty() {
+    const found = this.field ? readNumbers(this.field.value, this.count).length : 0;
+    if (!found) return "My guess";
+    return this.count === 1 ? "One number, please" : `${found} of ${this.count} numbers`;
   }
 
   // The key of a letter chooses it.
@@ -87,7 +99,7 @@ class Choose {
 
   picked() {
     if (!this.field) return [...this.labels].find(([, { input }]) => input.checked)?.[0] ?? "";
-    const numbers = numbersIn(this.field.value);
+    const numbers = readNumbers(this.field.value, this.count);
     return numbers.length === this.count ? numbers.join(", ") : "";
   }
 

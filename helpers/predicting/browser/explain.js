@@ -5,13 +5,16 @@ const MANY = 1000;
 
 class Explain {
   legend = "Explain in a sentence or two";
-  empty = "My explanation";
 
   constructor(owner) {
     this.owner = owner;
     const label = element("label", "own", owner.body, { textContent: "In your own words:" });
     this.field = element("textarea", "", label, { rows: 3, maxLength: MANY, spellcheck: false });
     this.field.addEventListener("input", () => owner.show());
+  }
+
+  get empty() {
+    return this.field.value.trim() ? "A few more words" : "My explanation";
   }
 
   picked() {
@@ -23,7 +26,7 @@ class Explain {
   resume = (draft) => (this.field.value = draft);
   named = () => "This is my explanation";
   kept = () => "Your words are kept.";
-  words = () => ({ head: "Which of these points did you make? Only you see the ticks." });
+  words = () => ({});
 
   put(choice) {
     Object.assign(this.field, { value: choice, readOnly: true });
@@ -32,6 +35,7 @@ class Explain {
   // Nobody grades it: the ticks are for oneself.
   settle(choice, { good, points }) {
     write(element("blockquote", "good", this.owner.body), good);
+    element("p", "tick", this.owner.body, { textContent: "Which of these points did you make? Only you see the ticks." });
     const list = element("ul", "points", this.owner.body);
     for (const point of points) {
       const label = element("label", "", element("li", "", list));

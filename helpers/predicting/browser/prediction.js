@@ -91,20 +91,26 @@ class Prediction {
   }
 
   lock() {
-    const choice = this.kind.picked();
-    if (!choice || !this.isOpen) return;
-    if (this.commit(choice, this.sure.checked) === false) return this.say({ head: GONE });
-    this.update({ choice, sure: this.sure.checked });
-    this.goOn();
+    if (this.send()) this.goOn();
   }
 
-  // In a notebook the way leads on to the cell that settles it, the next one; where several rows stand together, to the next
-  // row that is open.
+  // Hands in what is chosen; returns whether it was.
+  send() {
+    const choice = this.kind.picked();
+    if (!choice || !this.isOpen) return false;
+    const isTold = this.commit(choice, this.sure.checked) !== false;
+    if (isTold) this.update({ choice, sure: this.sure.checked });
+    else this.say({ head: GONE });
+    return isTold;
+  }
+
+  // In a notebook the way leads on to the cell that settles it, the next one, unless that has run already; where several rows
+  // stand together, to the next row that is open.
   goOn() {
     const cell = this.box.closest(".jp-Cell");
     const open = cell?.querySelector('.prediction[data-state="open"] input');
     if (open) return open.focus();
-    if (!cell || !place(cell.nextElementSibling)) this.said.focus({ preventScroll: true });
+    if (!cell || !(this.state.ran ? goOn(this.box) : place(cell.nextElementSibling))) this.said.focus({ preventScroll: true });
   }
 
   update(news) {
@@ -171,7 +177,7 @@ function render({ model, el }) {
   const follow = () => made.update(seen());
   for (const name of SYNCED) model.on(`change:${name}`, follow);
   made.box.addEventListener("focusout", () => draft.send());
-  const leaveKeys = keepKeys(made.box);
+  const leaveKeys = keepKeys(made.box, () => made.send());
   bringUp(made.box);
   return () => {
     SYNCED.forEach((name) => model.off(`change:${name}`, follow));
