@@ -21,8 +21,7 @@ IN_LAB = (
 # What lies over a picture in a notebook, and says what is under the mouse.
 HOVER = (
     "<style>.jp-Notebook .parts{position:relative;width:fit-content}"
-    ".jp-Notebook .parts img{display:block}"
-    ".jp-Notebook .parts i{position:absolute;cursor:help}</style>"
+    ".jp-Notebook .parts img{display:block}.jp-Notebook .parts i{position:absolute}</style>"
 )
 
 
