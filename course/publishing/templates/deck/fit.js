@@ -7,7 +7,8 @@ const TOGETHER = [[26, 30], [26, 20]]; // code and words on one slide
 const CRAMPED = [[26, 30], [20, 30], [20, 20]]; // on phones, and with what is typed in a live deck
 const LARGE = 36; // px of code that has its slide for itself
 const FLOW = [30, 28, 26, 24, 22, 20]; // of other people's notebooks, which nobody wrote for slides
-const LINE = 4 / 3; // of words; of code 36/26
+const LINE = 4 / 3; // of words
+const CODE_LINE = 36 / 26;
 const LEAST = 20; // px of words in pictures and players
 const MOST = 2; // times: so large is a picture drawn at most
 const ON_PHONES = 22.5; // px of words in pictures on a canvas of 720, for a screen of 390: what is too wide then scrolls
@@ -113,7 +114,7 @@ function fitText(parts, best) {
   const large = parts.slide.matches("[data-swaps]") ? [best.swapped || CODE[0], ...CODE] : parts.slide.matches(":has(.failed)") ? CODE : [LARGE, ...CODE]; // its code stands beside it
   const sizes = covers ? large : [parseFloat(texts[0].style.fontSize)];
   const fits = () => !isHigh(out) && !isWide(out) && !texts.some(isWide) && (covers || stageFits(parts, best));
-  largest(isShort ? [60, ...sizes] : sizes, texts, 36 / 26, fits);
+  largest(isShort ? [60, ...sizes] : sizes, texts, CODE_LINE, fits);
 }
 
 function formsOf(slide, { source, votes, stage }) {
@@ -149,7 +150,7 @@ function moveOptions(slide, parts, best) {
   slide.dataset.moves = best.form;
   arrange(slide, parts, { ...best, form: "row", covers: "rest" });
   const isLarge = !every("li", parts.votes).some(isWide) && [...(parts.stage.dataset.kind === "text" ? [LARGE] : []), ...CODE].some((size) => {
-    resize(parts.texts, size, 36 / 26);
+    resize(parts.texts, size, CODE_LINE);
     return parts.texts.every((one) => !isWide(one)) && !isHigh(parts.out) && isRoomy(parts.out);
   });
   if (isLarge) return placeOptions(slide);
@@ -230,7 +231,7 @@ function arrange(slide, { stage, source, texts, votes, lead }, { form, covers, w
   stage.classList.toggle("wrapped", wraps);
   stage.classList.toggle("tidy", Boolean(isTidy)); // no name is broken
   stage.classList.toggle("wrapped-out", hangs);
-  resize([source, ...texts].filter(Boolean), size || 20, 36 / 26);
+  resize([source, ...texts].filter(Boolean), size || 20, CODE_LINE);
   resize([votes, lead].filter(Boolean), words, LINE);
   slide.style.setProperty("--votes", `${votes?.offsetHeight || 0}px`);
   const tops = { under: () => votes.offsetTop + votes.offsetHeight + 16, corner: () => source.parentElement.offsetHeight - 8 };
@@ -395,7 +396,7 @@ function fitCards(slide, note) {
   if (!out) return;
   fitPlayers(out, out.clientHeight);
   const texts = every(":scope>*>pre,:scope>*>.err", out);
-  if (texts.length) note("output", largest(CODE, texts, 36 / 26, () => !isHigh(out) && !isWide(out)), 20);
+  if (texts.length) note("output", largest(CODE, texts, CODE_LINE, () => !isHigh(out) && !isWide(out)), 20);
 }
 
 function fitTable(slide, note) {
