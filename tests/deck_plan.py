@@ -5,7 +5,7 @@ from pathlib import Path
 
 from course.publishing.deck import slides_in
 from course.publishing.notebook_file import read_run
-from course.publishing.slides import Lab, Round, Table
+from course.publishing.slides import Lab, Recap, Round, Table
 from course.publishing.stretches import parts_of
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
@@ -40,7 +40,12 @@ def question_pages(lesson):
     asked, count = set(), 0
     for slide in slides(lesson):
         is_round = isinstance(slide, Round) and slide.is_question
-        is_table = isinstance(slide, Table) and slide.steps > 1 and slide.cell not in asked
+        is_table = (
+            isinstance(slide, Table)
+            and not isinstance(slide, Recap)
+            and slide.steps > 1
+            and slide.cell not in asked
+        )
         count += is_round or isinstance(slide, Lab) or is_table
         asked.add(slide.cell)
     return -(-count // 2)

@@ -26,6 +26,7 @@ DATA = {
     "quiz.9": {"title": "Nine", "letters": "abc", "settled": "02"},
 }
 ALL = {name: questions.made(name, data) for name, data in DATA.items()}
+LONG = "\n".join(["", *[f"count({number})" for number in range(8)]])  # half of a slide
 TYPES = {"title": "slide", "question": "slide", "guess": "fragment", "notes": "notes"}
 
 
@@ -78,11 +79,16 @@ def cells():
         guess("99.q1"),
         code("run", "draw()", printed("it printed two\n"), picture, caption=CAPTION, expects=["x"]),
         because("**It multiplies.** So two came.\n\n- (a) It sounds so."),
-        code("run", "draw_again()", printed("and two again\n"), slide={"takeaway": "Two, always."}),
+        code(
+            "run",
+            "draw_again()" + LONG,
+            printed("and two again\n"),
+            slide={"takeaway": "Two, always."},
+        ),
         text("notes", "**Guesses.** Most say a. **Ask next.** Why?"),
         text("question", "## 2 · Two\n\n**Predict.** Two numbers.", id="99.q2", answer=[405, -0.5]),
         guess("99.q2"),
-        code("run", "count()", printed("405 and so on\n")),
+        code("run", "count()" + LONG, printed("405 and so on\n")),
         because("**Paths add.** So they do."),
         text("lab", "## Lab: try\n\n1. What?", id="99.lab", minutes=4),
         code("run", "labs.play()", printed("a lab\n")),

@@ -97,12 +97,18 @@ def test_a_player_is_printed_at_its_end_with_a_table_of_its_walk(chromium, tmp_p
         page = sheet_of(watch, lesson, tmp_path, "answers")
         sheets = [one.inner_text() for one in page.locator(".sheet:has(.player-room)").all()]
         tables = page.locator(".sheet > .walk:visible").count()
-        short = page.locator(".sheet:has(section .gap:visible)")
-        assert short.count() == short.filter(has=page.locator("> pre .rest:visible")).count() > 0
-        expect(page.locator(".sheet > pre .gap:visible")).to_have_count(0)
     assert tables == 1
     assert "backward() is done" in sheets[0]
     assert "cos(x) = cos(2)" in sheets[0]
+
+
+def test_a_sheet_of_answers_holds_all_of_the_code(chromium, tmp_path):
+    lesson = next(LESSONS.glob("02_*.ipynb"))
+    with watched(chromium) as watch:
+        page = sheet_of(watch, lesson, tmp_path, "answers")
+        short = page.locator(".sheet:has(section .gap:visible)")
+        assert short.count() == short.filter(has=page.locator("> pre .rest:visible")).count() > 0
+        expect(page.locator(".sheet > pre .gap:visible")).to_have_count(0)
 
 
 def pages(path):
@@ -136,8 +142,6 @@ def test_as_many_pages_are_printed_as_teaching_md_counts(tmp_path, number):
 
 def test_a_round_or_a_picture_that_is_too_full_fails_the_build(notebook, tmp_path, capsys):
     good = nbformat.read(notebook, 4)
-    again = next(cell for cell in good.cells if cell.source == "draw_again()")
-    again.metadata.course.slide = {"takeaway": "Two."}
     given = [str(notebook), "--to", "slides", "-o", str(tmp_path / "deck.html")]
 
     def built(option, wide):
@@ -150,8 +154,8 @@ def test_a_round_or_a_picture_that_is_too_full_fails_the_build(notebook, tmp_pat
         nbformat.write(made, notebook)
         return main(given), capsys.readouterr().out
 
-    assert built("(b) two", 600)[0] == 0
-    failed, said = built("(b) " + "far too many words " * 40, 600)
+    assert built("(b) two", 400)[0] == 0
+    failed, said = built("(b) " + "far too many words " * 40, 400)
     assert failed == 1
     assert "shorten its options" in said
     failed, said = built("(b) two", 1000)
