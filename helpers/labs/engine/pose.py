@@ -1,4 +1,4 @@
-"""Place the graphs of all states of a lab, graphs of one shape get one layout."""
+"""Place the graphs of all states of a lab: graphs of one shape get one layout."""
 
 from __future__ import annotations
 
@@ -51,10 +51,8 @@ class Pose:
         return max(round(self.placed.width), caption_width(self.caption))
 
 
-def poses(states: Sequence[State], is_dense: bool, rows: int = 1) -> list[Pose]:
-    """Return one pose per state, on its side in so many rows, upright in none; in a dense one cards
-    of operations have one line.
-    """
+def poses(states: Sequence[State], is_dense: bool, is_lying: bool) -> list[Pose]:
+    """Return one pose per state; in a dense one cards of operations have one line."""
     shown, drawn = [], []
     alike: dict[object, list[int]] = {}
     for number, state in enumerate(states):
@@ -68,10 +66,10 @@ def poses(states: Sequence[State], is_dense: bool, rows: int = 1) -> list[Pose]:
         even = level([drawn[number] for number in group])
         own = [dict(states[number].words) for number in group]
         has_none = any(shown[number].edges for number in group)
-        placed = common(even, has_none, own, rows, TIGHT if is_dense else LOOSE)
+        placed = common(even, has_none, own, is_lying, TIGHT if is_dense else LOOSE)
         for number, cards in zip(group, even, strict=True):
             words = caption(states[number]) if has_graphs else ()
-            made[number] = Pose(shown[number], cards, placed, words, rows > 0)
+            made[number] = Pose(shown[number], cards, placed, words, is_lying)
     return [made[number] for number in range(len(states))]
 
 
@@ -106,14 +104,14 @@ def common(
     group: list[Cards],
     has_none: bool,
     own: Sequence[Mapping[int, str]] = (),
-    rows: int = 1,
+    is_lying: bool = False,
     apart: float = LOOSE,
 ) -> Placed:
     """Lay out cards that fit all of a group, with room for "None" on every edge, or for the widest of
     the words that are its own.
     """
-    rooms, beside = [], BETWEEN if rows else 0
-    for sides in zip(*[room_of(cards, rows) for cards in group], strict=True):
+    rooms, beside = [], BETWEEN if is_lying else 0
+    for sides in zip(*[room_of(cards, is_lying) for cards in group], strict=True):
         rooms.append(tuple(map(max, zip(*sides, strict=True))))
     edges, words = group[0].edges, {}
     if has_none:
@@ -123,16 +121,16 @@ def common(
         if texts:
             wide, high = max(Word(text).drawn for text in texts)
             words[nr] = wide + beside, high
-    if not rows:
+    if not is_lying:
         return lay_out(rooms, edges, words)
-    placed = in_rows(rooms, edges, words, apart, rows)
+    placed = in_rows(rooms, edges, words, apart, 1)
     ends = [rect.right for cards in group for rect in rects(cards.cards, placed)]
     return replace(placed, width=max([placed.width, *ends]))
 
 
-def room_of(cards: Cards, rows: int) -> list[tuple[int, int]]:
+def room_of(cards: Cards, is_lying: bool) -> list[tuple[int, int]]:
     """Return the room of each card; only in an upright layout a tag needs some beside it."""
-    return [card.size for card in cards.cards] if rows else sizes(cards)
+    return [card.size for card in cards.cards] if is_lying else sizes(cards)
 
 
 def level(group: list[Cards]) -> list[Cards]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import NamedTuple
 
 from autograd_graphs.drawing.cards import LEGEND, Card, legend
@@ -17,7 +16,7 @@ from helpers.labs.engine.state_map import State
 
 EDGE, GAP = 10, 24  # px: around everything, between boxes and graph
 PANE = 470, 440  # px: the room that a player has for a picture in a narrow notebook
-WIDEST = 1.5  # by which a lying picture may have to shrink to fit it
+WIDEST = 1.3  # by which a lying picture may have to shrink to fit it
 GHOST = "not in the graph"
 BLOCKS = (("block", "", "one gradient"), ("block", "now", "added just now"))
 SIGNS = {"operation": ("operation", ""), "leaf": ("leaf", ""), "none": ("none", "")}
@@ -49,13 +48,13 @@ class Drawn(NamedTuple):
 
 
 def scenes(states: Sequence[State], alt: str) -> Drawn:
-    """Return one drawing per state, all of one size. Graphs lie on their side, with the cards and in
-    the rows that fit best, upright only where that is far too wide.
+    """Return one drawing per state, all of one size. Graphs lie on their side where there is room for
+    that, in one row: two are read less easily than an upright one.
     """
     boxes = Boxes(states)
-    sheet, posed = fitting(boxes, (1, 2))
+    sheet, posed = fitting(boxes, is_lying=True)
     if overflow((sheet.wide, sheet.high)) > WIDEST:
-        sheet, posed = fitting(boxes, (0,))
+        sheet, posed = fitting(boxes, is_lying=False)
     drawn, stacks = [], []
     for state, pose in zip(states, posed, strict=True):
         drawn.append(draw(sheet, boxes, state, pose, alt))
@@ -67,11 +66,11 @@ def scenes(states: Sequence[State], alt: str) -> Drawn:
     return Drawn(drawn, tuple(stacks), entries, sheet.aside)
 
 
-def fitting(boxes: Boxes, rows: Sequence[int]) -> tuple[Sheet, list[Pose]]:
+def fitting(boxes: Boxes, is_lying: bool) -> tuple[Sheet, list[Pose]]:
     """Return the poses that fit the pane best; of those that fit about as well, those with full cards."""
     found = []
-    for is_dense, count in product((False, True), rows):
-        posed = poses(boxes.states, is_dense, count)
+    for is_dense in (False, True):
+        posed = poses(boxes.states, is_dense, is_lying)
         wide, high = max(pose.width for pose in posed), max(pose.height for pose in posed)
         sheet = replace(arranged(boxes, wide, high), above=max(pose.above for pose in posed))
         found.append((sheet, posed))
