@@ -8,6 +8,7 @@ import json
 import linecache
 import os
 import re
+import traceback
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from IPython.display import display
 import autograd_graphs.looking.cells
 import autograd_graphs.looking.source
 import autograd_graphs.recording.record
+from autograd_graphs import step_through
 from autograd_graphs.recording.record import record
 from course.workspace import is_claim
 
@@ -120,17 +122,20 @@ def test_no_highlight_of_a_random_program_is_wrong(begin):
 
 @pytest.fixture
 def traces(monkeypatch):
-    """Collect (graph, program) of all that is recorded."""
+    """Collect (graph, program) of all that is stepped through; a picture shows no program."""
     found, real = [], autograd_graphs.recording.record.program_of
 
     def watched(frame, graph, *given):
-        found.append((graph, real(frame, graph, *given)))
-        return found[-1][1]
+        program = real(frame, graph, *given)
+        if any(called.f_code is STEPPED for called, _ in traceback.walk_stack(None)):
+            found.append((graph, program))
+        return program
 
     monkeypatch.setattr(autograd_graphs.recording.record, "program_of", watched)
     return found
 
 
+STEPPED = step_through.__code__
 STEPS = re.compile(r"\bstep_through\(\w")  # as a lesson calls it
 
 
