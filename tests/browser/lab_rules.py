@@ -61,14 +61,13 @@ def players(notebook):
     for number, cell in enumerate(notebook.cells()):
         for output in [one for one in cell["outputs"] if VIEW in one.get("data", {})]:
             text = output["data"].get("text/plain", "")
-            if notebook.has(number, ".player-range"):
+            if notebook.has(number, ".player:not(.player-lab) .player-range"):
                 told = [line for line in text.split("\n") if line.startswith("step ")]
                 yield from (
                     f"cell {number}: {what}" for what in untrue(notebook.player(number), told)
                 )
             elif (
-                notebook.has(number, ".player-action")
-                and notebook.player(number).title() not in text
+                notebook.has(number, ".player-lab") and notebook.player(number).title() not in text
             ):
                 yield f"cell {number}: the lab says {notebook.player(number).title()!r}, the text {text!r}"
 

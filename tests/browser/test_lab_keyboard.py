@@ -160,7 +160,8 @@ def test_shift_enter_hands_in_what_was_chosen_before_the_run_that_settles_it(not
     assert button.inner_text() == "2 of 3 numbers"
     field.fill("4,000, 8,000, 12,000")
     button.click()
-    page.wait_for_function(f"{PANEL}.content.activeCellIndex === 5")
+    expect(page.locator(".prediction[data-state=answered]")).to_have_count(2)
+    assert page.evaluate(f"{PANEL}.content.activeCellIndex") == 5
     assert predictions(lab)["07.q12"]["first"] == "4000, 8000, 12000"
 
 
