@@ -26,6 +26,7 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)""",
     "show((x * 3).exp())",
     "step_through((x * 3).sum())",
     "labs.leaves()",
+    # so many points become a PNG, and no SVG
     "figure, axes = plt.subplots()\naxes.scatter(range(3_000), range(3_000))\nplot(figure)",
 ]
 

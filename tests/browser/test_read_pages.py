@@ -129,12 +129,14 @@ def test_axe_finds_nothing_grave_in_a_page_of_its_own(reader, tmp_path, number):
 
 def use(player):
     """Do with a player what it is there for."""
-    if "player-lab" in player.get_attribute("class") and player.locator(".player-range").count():
+    has_range = player.locator(".player-range").count() > 0
+    is_lab = "player-lab" in player.get_attribute("class")
+    if is_lab and has_range:
         turn_the_number(player)
-    elif player.locator(".player-range").count():
-        walk_to_the_end(player)
-    elif player.locator(".player-undo").count():
+    elif is_lab:
         try_the_lab(player)
+    elif has_range:
+        walk_to_the_end(player)
     else:
         open_a_box(player)
 

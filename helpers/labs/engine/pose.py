@@ -103,9 +103,9 @@ def parts_of(line: tuple[Row, ...]) -> tuple[Row, ...]:
 def common(
     group: list[Cards],
     has_none: bool,
-    own: Sequence[Mapping[int, str]] = (),
-    is_lying: bool = False,
-    apart: float = LOOSE,
+    own: Sequence[Mapping[int, str]],
+    is_lying: bool,
+    apart: float,
 ) -> Placed:
     """Lay out cards that fit all of a group, with room for "None" on every edge, or for the widest of
     the words that are its own.
