@@ -10,6 +10,7 @@ PICTURES = (
     ".jp-OutputArea-output img, .jp-RenderedMarkdown img, .jp-OutputArea-output svg[role=img]"
 )
 NAMELESS = ("", "Image")  # JupyterLab writes alt="Image" where there is none
+NAME = "(one) => one.alt ?? one.ariaLabel ?? one.querySelector(':scope > title')?.textContent ?? ''"
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -38,7 +39,7 @@ def pictures(notebook):
         where = one.evaluate(f"(one) => {CELLS}.findIndex((cell) => cell.node.contains(one))")
         if not one.evaluate("(one) => one.tagName !== 'IMG' || one.naturalWidth > 0"):
             yield f"cell {where} has a picture that did not load: {one.get_attribute('src')[:80]}"
-        if one.evaluate("(one) => one.alt ?? one.ariaLabel ?? ''").strip() in NAMELESS:
+        if one.evaluate(NAME).strip() in NAMELESS:
             yield f"cell {where} has a picture that says nothing to those who do not see it: set its alt text"
 
 
