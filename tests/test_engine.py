@@ -36,11 +36,14 @@ def test_every_stage_is_asked_once():
     assert tuple(ID) == STAGES == tuple(TRIED)
 
 
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("last", STAGES)
+def with_later_ones():
+    """Return each stage with itself, the next one and the whole as the last: any other pair is between."""
+    for number, stage in enumerate(STAGES):
+        yield from [(stage, last) for last in dict.fromkeys([*STAGES[number:][:2], STAGES[-1]])]
+
+
+@pytest.mark.parametrize(("stage", "last"), list(with_later_ones()))
 def test_a_stage_does_what_pytorch_does_and_later_ones_leave_it_so(stage, last):
-    if stage > last:
-        return
     _, look = TRIED[stage]
     for seed in range(200):
         program = random_program(look, Random(seed), 2 + seed % 9)
@@ -86,7 +89,7 @@ def test_a_student_writes_little_at_a_time_and_the_whole_stays_short():
     for stage in STAGES:
         so_far[stage] = text(stage)
         assert 11 <= count(yours(stage)) <= 25
-        assert lines(so_far) <= (155 if stage <= "09" else 280)
+        assert lines(so_far) <= (155 if stage <= "09" else 280 if stage < "19c" else 300)
 
 
 # Mistakes, each in the smallest place of our own text, and words of what a student hears
@@ -373,6 +376,32 @@ MISTAKES = {
         ("in node.after", "in (() if node.next_functions else node.after)", "not only that of a leaf"),
         ("changed = hook(grad)", "try:\n            changed = hook(grad)\n        except Exception:\n            changed = None", "swallowed its error"),
         ("            grad = changed\n", "            grad = Value(changed.data)\n", "Hooks can be recorded as well"),
+    ],
+    "19a": [
+        ("Expand.apply(grad, ctx.wide), None", "grad, None", "each of them gets it"),
+        ("        if to and grad.data.shape != to.shape:\n            grad = SumTo.apply(grad, to.shape)\n", "", "add up a gradient that is wider"),
+        ("SumTo.apply(grad, to.shape)", "Value(grad.data.sum_to_size(to.shape))", "which is recorded"),
+        ("    if len(grads) != len(wanted):\n        raise RuntimeError(COUNT.format(node.name(), len(wanted), len(grads)))\n", "", "in the words of `COUNT`"),
+        ("        if to and grad is None:\n            grad = Value(torch.zeros(to.shape))\n", "        if grad is None:\n            checked.append(grad)\n            continue\n", "put zeros in the place of None"),
+    ],
+    "19b": [
+        ("return grad.T", "return grad", "has to be turned back"),
+        ("grad @ b.T, a.T @ grad", "grad @ b, a @ grad", "Write the shapes beside each other"),
+        ("grad @ b.T, a.T @ grad", "b.T @ grad, grad @ a.T", "Write the shapes beside each other"),
+        ("grad @ b.T, a.T @ grad", "grad @ Value(b.data.T), Value(a.data.T) @ grad", "miss a part"),
+    ],
+    "19c": [
+        ("        return grad * result\n", "        return result\n", "multiplied with the slope"),
+        ("(1.0 - result * result)", "(1.0 - result)", "in terms of its own result"),
+        ("x.data.tanh())\n        ctx.save_for_backward(result)", "x.data.tanh())\n        ctx.save_for_backward(x)", "in terms of its own result"),
+        ("x.data.exp())\n        ctx.save_for_backward(result)", "x.data.exp())\n        ctx.save_for_backward(Value(x.data.exp()))", "a copy that nothing"),
+        ("x.data.exp())\n        ctx.save_for_backward(result)\n        return result\n\n    @staticmethod\n    def backward(ctx, grad):\n        (result,) = ctx.saved_tensors", "x.data.exp())\n        ctx.save_for_backward(x)\n        return result\n\n    @staticmethod\n    def backward(ctx, grad):\n        result = ctx.saved_tensors[0].exp()", "edits the result"),
+    ],
+    "19d": [
+        ("* ctx.power, None", "* ctx.power", "The second one is None"),
+        ("x ** (ctx.power - 1.0)", "x**ctx.power", "The slope of `x ** p`"),
+        ("grad / x", "grad * x", "1 divided by what went in"),
+        ("grad / x", "grad * Value(1.0 / x.data)", "so that the way back can be recorded"),
     ],
 }  # fmt: skip
 ADDS_AT_THE_LEAF = """

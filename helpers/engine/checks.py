@@ -7,8 +7,10 @@ from random import Random
 
 from helpers.engine.cells import Cell
 from helpers.engine.programs import (
+    OPERATIONS,
     drawn,
     in_orders,
+    of_tensors,
     on_torch,
     several_calls,
     with_cuts,
@@ -208,6 +210,65 @@ LISTEN = (
     f"{W}\nh = w * w\n{TENFOLD}\nz = h * h\nz.backward({CREATE})\ng = w.grad\nzero_grad(w)\ng.backward()",
 )
 
+ROW, COLUMN = (
+    "x = Value([1.0, -2.0, 3.0], requires_grad=True)",
+    "y = Value([[2.0], [5.0]], requires_grad=True)",
+)
+GRID = "w = Value([[1.0, 2.0, -1.0], [3.0, 0.5, 2.0]], requires_grad=True)"
+TWO, LAST = f"z.backward({CREATE})\ng = x.grad", "k.backward()"
+TENSORS = ("gradients, or the error", "what `g` holds", "gradients that require grad")
+SPREAD = (
+    f"{ROW}\nz = x.sum()\nz.backward()",
+    f"{ROW}\nz = (x + x).sum()\nz.backward()",
+    f"{ROW}\n{Y}\nz = (x + y).sum()\nz.backward()",
+    f"{ROW}\n{Y}\nz = (x * y).sum()\nz.backward()",
+    f"{ROW}\n{COLUMN}\nz = (x + y).sum()\nz.backward()",
+    f"{ROW}\n{COLUMN}\nz = (x * y).sum()\nz.backward()",
+    f"{ROW}\n{COLUMN}\nz = (x * y * x).mean()\nz.backward()",
+    f"{ROW}\nz = (1.0 - x).mean()\nz.backward()",
+    f"{ROW}\nz = x.sum() * x.sum()\nz.backward()",
+    f"{ROW}\nz = (x * x.sum()).sum()\nz.backward()",
+    f"{ROW}\n{COLUMN}\nz = (x * x * y).sum()\n{TWO}\nk = (g * g).sum()\n{LAST}",
+    f"{ROW}\nz = (x * x.sum()).sum()\n{TWO}\nzero_grad(x)\nk = (g * g).sum()\n{LAST}",
+    "x = Value([[2.0]], requires_grad=True)\nz = x * Value([3.0, 4.0])\nz = z.sum()\nz.backward()",
+    f"{ROW}\n{Y}\nz = Forgot.apply(x, y)\nz = z.sum()\nz.backward()",
+    f"{ROW}\nz = (Silent.apply(x) + x).sum()\nz.backward()",
+)
+SQUARE = "x = Value([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)"
+PRODUCTS = (
+    f"{SQUARE}\nz = x.T.sum()\nz.backward()",
+    f"{GRID}\nz = (w.T * Value([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])).sum()\nz.backward()",
+    f"{SQUARE}\n{GRID}\nz = (x @ w).sum()\nz.backward()",
+    f"{SQUARE}\n{COLUMN}\nz = (x @ y).sum()\nz.backward()",
+    f"{SQUARE}\nz = (x @ x).sum()\nz.backward()",
+    f"{SQUARE}\n{COLUMN}\nz = (y.T @ x @ y).sum()\nz.backward()",
+    f"{SQUARE}\nz = (x @ x.T).sum()\n{TWO}\nzero_grad(x)\nk = (g * g).sum()\n{LAST}",
+    f"{SQUARE}\n{COLUMN}\nz = (x @ y * y).sum()\n{TWO}\nk = (g * g).sum()\n{LAST}",
+    f"{SQUARE}\nz = (Value([[1.0, 2.0]]) @ x + 1).sum()\nz.backward()",
+)
+BENT = (
+    f"{X}\nz = (x * 0.5).exp()\nz.backward()",
+    f"{X}\nz = (x * 0.5).tanh()\nz.backward()",
+    f"{ROW}\nz = x.exp().sum()\nz.backward()",
+    f"{ROW}\nz = (x.tanh() * x.tanh()).sum()\nz.backward()",
+    f"{ROW}\nz = (x * 0.5).exp().tanh().sum()\nz.backward()",
+    f"{X}\nz = x.exp()\nz.backward({CREATE})\n{NEXT}\ng.backward()",
+    f"{X}\nz = (x * 0.25).tanh()\nz.backward({CREATE})\n{NEXT}\ng.backward()",
+    f"{ROW}\n{COLUMN}\nz = (x + y).tanh().mean()\n{TWO}\nk = (g * g).sum()\n{LAST}",
+    f"{X}\nh = (x * 0.5).exp()\nz = h + x\nh.add_(1.0)\nz.backward()",
+)
+RAISED = (
+    f"{X}\nz = x ** 2.0\nz.backward()",
+    f"{X}\nz = x ** 3.0\nz.backward()",
+    f"{X}\nz = x.log()\nz.backward()",
+    f"{X}\n{Y}\nz = x / y\nz.backward()",
+    f"{X}\nz = 6.0 / x\nz.backward()",
+    f"{ROW}\n{COLUMN}\nz = (x / y).sum()\nz.backward()",
+    f"{X}\nz = x ** 3.0\nz.backward({CREATE})\n{NEXT}\ng.backward()",
+    f"{X}\nz = x.log()\nz.backward({CREATE})\n{NEXT}\ng.backward()",
+    f"{ROW}\nz = (x.exp() + 1.0).log().mean()\n{TWO}\nk = (g * g).sum()\n{LAST}",
+)
+
 
 TRIED = {
     "04": (RECORD, "graph"),
@@ -219,6 +280,10 @@ TRIED = {
     "12": (STRANGERS, "functions"),
     "13": (AGAIN, "orders"),
     "14": (LISTEN, "hooks"),
+    "19a": (SPREAD, "shapes"),
+    "19b": (PRODUCTS, "matrices"),
+    "19c": (BENT, "curves"),
+    "19d": (RAISED, "powers"),
 }  # on which programs, and what is looked at
 
 
@@ -232,6 +297,8 @@ def cases(stage: str, random: Random | None = None) -> tuple[Callable, ...]:
 
 def random_program(look: str, random: Random, lines: int) -> str:
     """Draw a program of so many lines for what a stage looks at."""
+    if look in OPERATIONS:
+        return of_tensors(random, look, (lines + 1) // 2)
     program = drawn(random, lines, look != "graph")
     more = {
         "tallies": several_calls,

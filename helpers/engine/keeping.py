@@ -28,7 +28,7 @@ The course writes this file when a stage of yours is right. A number at its end 
 changed anything by hand. If so, it puts a copy aside first.
 """
 '''
-HEAD = re.compile(r"^# ==== (\d\d), (yours|ours) ====\n", re.MULTILINE)
+HEAD = re.compile(r"^# ==== (\d\d[a-z]?), (yours|ours) ====\n", re.MULTILINE)
 END = "# ==== as the course wrote it: "
 MOST = 1_000_000  # characters
 CHANGED = f"You changed {FILE} by hand, so I put a copy aside first"

@@ -18,6 +18,7 @@ from autograd_graphs.guard import limited
 # May run for one program on a student's engine; a right one that looks at all pairs needs most of it.
 MOST_LINES = 100_000
 LARGEST = 1e6  # of what a random program computes
+SMALL = 30  # of what one on tensors computes: an exponential of it is large enough
 LEAVES = ("x", "y", "w")
 NAMES = "abcdefghijklm"
 SWITCHES = ("no_grad", "enable_grad", "set_grad_enabled")
@@ -97,6 +98,14 @@ class Forgot(Function):
     def backward(ctx, grad):
         return grad
 """
+# What a line of a program on tensors may compute; a stage of 19 has its own and those before it.
+OPERATIONS = {
+    "shapes": ("{} + {}", "{} * {}", "{} - {}", "1.5 - {}", "-{}", "{}.sum()", "{}.mean()"),
+    "matrices": ("{} @ {}", "{} @ {}.T", "{}.T @ {}", "{}.T"),
+    "curves": ("{}.exp()", "{}.tanh()", "(-{}).exp()"),
+    "powers": ("{} ** 3.0", "{} / ({} * {} + 1.0)", "({} * {} + 0.5).log()", "2.0 / ({}.exp() + 1.0)"),
+}
+SHAPES = ((), (3,), (2, 1), (2, 3), (3, 3))
 VERSIONS = re.compile(r"is at version \d+; expected version \d+")
 
 
@@ -142,6 +151,7 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
         "functions": _see_functions,
         "orders": _see_orders,
         "hooks": _see_hooks,
+        **dict.fromkeys(OPERATIONS, _see_tensors),
     }
     return looks[look](names, program, engine)
 
@@ -193,6 +203,11 @@ def _see_functions(names: dict, program: str, engine: dict) -> list:
 def _see_orders(names: dict, program: str, engine: dict) -> list:
     came = _came_or_refused(names, program)
     return [came, _held(names.get("g"), _kind(engine)), _recorded(names)]
+
+
+def _see_tensors(names: dict, program: str, engine: dict) -> list:
+    exec(FUNCTIONS, names)
+    return _see_orders(names, program, engine)
 
 
 def _see_hooks(names: dict, program: str, engine: dict) -> list:
@@ -473,6 +488,45 @@ def with_edits(random: Random, program: str) -> str:
         if len(known) > 1 and random.random() < 0.25:
             edited += random.choice(EDITS).format(random.choice(known)).splitlines()
     return "\n".join([*edited, call])
+
+
+def of_tensors(random: Random, look: str, lines: int) -> str:
+    """Draw a program on tensors of several shapes, and go back through it once or twice."""
+    kinds = tuple(OPERATIONS)[: tuple(OPERATIONS).index(look) + 1]
+    names: dict = {"Value": _tensor}
+    rows = [_leaf(random, name, names) for name in LEAVES[: random.choice((2, 3))]]
+    for name in [*NAMES[: lines - 1], "z"]:
+        known = [row[0] for row in rows]
+        rows.append(_computed(random, f"{name} = ", kinds, known, names))
+    rows.append("z = (z * x).mean()")
+    if random.random() < 0.4:
+        return "\n".join([*rows, "z.backward()"])
+    again = random.choice(("zero_grad(x, y)", "y.grad = None", ""))
+    rows += ["z.backward(create_graph=True)", "g = x.grad", again, "k = (g * g).sum()"]
+    return "\n".join([*filter(None, rows), "k.backward()"])
+
+
+def _leaf(random: Random, name: str, names: dict) -> str:
+    """Return the line that makes a leaf, and run it."""
+    shape = random.choice(SHAPES)
+    data = [random.randrange(-6, 7) / 4 for _ in range(torch.Size(shape).numel())]
+    row = f"{name} = Value({torch.tensor(data).view(shape).tolist()}, requires_grad=True)"
+    exec(row, names)
+    return row
+
+
+def _computed(random: Random, start: str, kinds: tuple, known: list[str], names: dict) -> str:
+    """Return a line that fits the shapes and keeps the numbers small, and run it."""
+    while True:
+        operation = random.choice(OPERATIONS[random.choice(kinds)])
+        used = [_recent(random, known) for _ in range(operation.count("{}"))]
+        if ("@" in operation or ".T" in operation) and any(names[one].dim() != 2 for one in used):
+            continue  # an engine's matrices have two dimensions
+        row = start + operation.format(*used)
+        with contextlib.suppress(RuntimeError):
+            exec(row, names)
+            if names[row[0]].abs().max() < SMALL:
+                return row
 
 
 HOOKS = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "stages"
-STAGES = tuple(sorted(path.stem[-2:] for path in FOLDER.glob("stage_*.py")))
+STAGES = tuple(sorted(path.stem.removeprefix("stage_") for path in FOLDER.glob("stage_*.py")))
 YOURS = "# yours\n"
 
 
