@@ -99,7 +99,9 @@ POWERS = _stage(
     "19d",
     {
         "`Pow` gets two inputs, a Value and a plain number, so its backward returns two gradients. The second"
-        " one is None.": at([0, 1], [0], f"function PowBackward returned an {_COUNTED} (expected 2, got 1)"),
+        " one is None.": at(
+            [0, 1], [0], f"function PowBackward returned an {_COUNTED} (expected 2, got 1)"
+        ),
         "The slope of `x ** p` is `p * x ** (p - 1)`.": at([0, 1], [0]),
         "The slope of a logarithm is 1 divided by what went in.": at([2], [0]),
         "First derivatives are right, and second ones aren't: compute with the Values in"
