@@ -30,6 +30,7 @@ changed anything by hand. If so, it puts a copy aside first.
 '''
 HEAD = re.compile(r"^# ==== (\d\d[a-z]?), (yours|ours) ====\n", re.MULTILINE)
 END = "# ==== as the course wrote it: "
+WHOLE = "whole"  # comes after the number of any stage
 MOST = 1_000_000  # characters
 CHANGED = f"You changed {FILE} by hand, so I put a copy aside first"
 FOREIGN = f"There was another {FILE}, which I put aside first"
@@ -96,11 +97,12 @@ def working(own: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     return good, said
 
 
-def my_engine(stage: object, show: bool = False) -> None:
+def my_engine(stage: object = WHOLE, show: bool = False) -> None:
     """Bring into this notebook what you built before a lesson such as "05", ours where you skipped a
-    stage, and what the lesson gives you. With `show=True` print the code that it gives.
+    stage, and what the lesson gives you. With `show=True` print the code that it gives. Without a
+    stage bring the whole engine.
     """
-    if stage not in STAGES:
+    if stage not in (*STAGES, WHOLE):
         print(f'my_engine wants the number of a lesson with a stage: my_engine("{STAGES[0]}").')
         return
     names = sys._getframe(1).f_globals
@@ -108,13 +110,20 @@ def my_engine(stage: object, show: bool = False) -> None:
     before = [name for name in STAGES if name < stage]
     for name in before:
         run_in(names, name, own.get(name) or text(name))
+    if stage == WHOLE:
+        print(fold(" ".join([*said, f"Your engine: {_whose(before, own)}."])).strip())
+        return
     run_in(names, f"{stage}, given", given(stage))
-    whose = ", ".join(f"{name} {'yours' if name in own else 'ours'}" for name in before)
+    whose = _whose(before, own)
     said.append(f"Your engine: {whose}." if whose else "Your engine begins here.")
     said.append(f"You write {joined(yours(stage))}.")
     print(fold(" ".join(said)).strip())
     if show:
         print("\n" + given(stage).partition("\n")[2].strip())
+
+
+def _whose(stages: list[str], own: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {'yours' if name in own else 'ours'}" for name in stages)
 
 
 def joined(source: str) -> str:

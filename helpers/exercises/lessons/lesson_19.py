@@ -1,13 +1,136 @@
 """Exercises of lesson 19, your own autograd: the order of a spreadsheet, and the engine's last four stages."""
 
+from collections import Counter
 from collections.abc import Callable
+from random import Random
 
 from helpers.engine.checks import TENSORS, cases
 from helpers.engine.programs import on_torch
 from helpers.engine.putting_together import yours
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.functions import function
+from helpers.exercises.functions import function, written
 from helpers.exercises.recognise import at, fails
+
+
+class Sheet:
+    """Note which cells are computed, and which of them too early; a function `compute`."""
+
+    def __init__(self, uses: dict, typed: str) -> None:
+        self.uses, self.stale = uses, _stale(uses, typed)
+        self.waiting = set(self.stale)
+        self.asked: list = []
+        self.early: list = []
+
+    def __call__(self, cell: str) -> None:
+        if self.waiting.intersection(self.uses.get(cell, ())):
+            self.early.append(cell)
+        self.waiting.discard(cell)
+        self.asked.append(cell)
+
+
+def _stale(uses: dict, typed: str) -> set:
+    """Return the cells that depend on one, directly or not."""
+    users = _users(uses)
+    found, reached = set(), [typed]
+    for one in reached:
+        new = [cell for cell in users.get(one, ()) if cell not in found]
+        found.update(new)
+        reached += dict.fromkeys(new)
+    return found
+
+
+def _users(uses: dict) -> dict:
+    users: dict = {}
+    for cell, used in uses.items():
+        for one in used:
+            users.setdefault(one, []).append(cell)
+    return users
+
+
+def _sheet(uses: dict, typed: str, text: str = "") -> Callable:
+    def case() -> tuple:
+        return dict(uses), typed, Sheet(uses, typed)
+
+    return written(text or f"answer({uses}, {typed!r}, compute)")(case)
+
+
+def _noted(_: object, uses: dict, typed: str, sheet: Sheet) -> list:
+    asked = Counter(sheet.asked)
+    missed = [cell for cell in sheet.stale if cell not in asked]
+    twice = [cell for cell, times in asked.items() if times > 1]
+    needless = [cell for cell in asked if cell not in sheet.stale]
+    return [
+        ", ".join(sorted(map(str, part))[:3]) for part in (missed, sheet.early, twice, needless)
+    ]
+
+
+_DEEP = {f"c{number + 1}": [f"c{number}"] for number in range(100_000)}
+_SHEETS = (
+    _sheet({"total": ["net", "tax"], "tax": ["net"]}, "net"),
+    _sheet({"total": ["tax", "net"], "tax": ["net"]}, "net"),
+    _sheet({"a": ["x"], "b": ["a", "x"], "c": ["x", "b"], "d": ["y"]}, "x"),
+    _sheet({"sum": ["x", "double", "x"], "double": ["x", "x"]}, "x"),
+    _sheet({"c": ["a", "b"], "a": ["x"], "b": ["y"]}, "x"),
+    _sheet({"a": ["y"]}, "x"),
+    _sheet(
+        _DEEP, "c0", 'answer({"c1": ["c0"], "c2": ["c1"], …, "c100000": ["c99999"]}, "c0", compute)'
+    ),
+)
+
+
+def _other_sheets(random: Random) -> tuple:
+    """Draw sheets in which each cell uses up to three of those before it, listed in any order."""
+    sheets = []
+    for _ in range(6):
+        names = random.sample("abcdefghijk", 8)
+        rows = [
+            (name, random.choices(names[:at], k=random.choice((1, 2, 3))))
+            for at, name in enumerate(names)
+            if at
+        ]
+        random.shuffle(rows)
+        sheets.append(_sheet(dict(rows), names[0]))
+    return tuple(sheets)
+
+
+SPREADSHEET = Exercise(
+    id="19.1",
+    reader=function(
+        *_SHEETS, observe=_noted, parts=("not computed", "too early", "twice", "without need")
+    ),
+    right="Each cell waited for everything it uses. It's the walk of your engine, only that it runs the other way.",
+    principle="a cell may only be computed when everything it uses is up to date, so count how much that is.",
+    hints=(
+        "First find out for each cell who uses it.",
+        "Then go once through everything that depends on `typed`, and count for each cell how many of the"
+        " cells it uses are going to change.",
+        "Then keep a list of what is up to date. Take one, count down for each of its users, and whoever reaches"
+        " 0 is computed, and goes into the list.",
+    ),
+    cases=_other_sheets,
+    reference="""
+def answer(uses, typed, compute):
+    users = {}
+    for cell, used in uses.items():
+        for one in used:
+            users.setdefault(one, []).append(cell)
+    waiting, reached = {}, [typed]
+    for one in reached:
+        for cell in users.get(one, ()):
+            if cell not in waiting:
+                reached.append(cell)
+            waiting[cell] = waiting.get(cell, 0) + 1  # count how many of the cells it uses are going to change
+    ready = [typed]
+    while ready:
+        one = ready.pop()
+        for cell in users.get(one, ()):
+            waiting[cell] -= 1
+            if waiting[cell] == 0:  # a cell is computed when the last of these is up to date
+~           if waiting[cell] >= 0:  # You compute a cell each time something it uses has changed. Wait for the last.
+                compute(cell)
+                ready.append(cell)
+""",
+)
 
 
 def _stage(
@@ -114,4 +237,4 @@ POWERS = _stage(
     "The slope of `log` at x is 1/x, so `grad / x`; you've been given a `/`.",
 )
 
-EXERCISES = (SHAPES, MATRICES, CURVES, POWERS)
+EXERCISES = (SPREADSHEET, SHAPES, MATRICES, CURVES, POWERS)
