@@ -100,7 +100,8 @@ class Sheet:
 
     def look(self, style: str) -> str:
         """Return the class of a style, whose colours have a light and a dark form."""
-        own = dict(rule.strip().split(": ", 1) for rule in style.strip("; ").split(";"))
+        written = (rule.split(":", 1) for rule in style.strip("; ").split(";"))
+        own = {name.strip(): value.strip() for name, value in written}
         is_area = "font-size" not in own and "stroke" not in own
         rules = []
         for name, value in own.items():
