@@ -18,6 +18,7 @@ from torch.func import jacfwd, jacrev
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from autograd_graphs.text import in_bytes
 from helpers.memory import most_bytes_while
 
 COPIES = "detach", "_unsafe_view", "lift_fresh"  # views that torch doesn't call views
@@ -65,7 +66,8 @@ def costs(ways: dict[str, Callable[[], object]]) -> Table:
     rows = [["", "calls", "multiplications", "most bytes"]]
     for name, run in ways.items():
         one = cost(run)
-        rows.append([name, *map(_grouped, (one.calls, one.products, one.most_bytes))])
+        sizes = _grouped(one.calls), _grouped(one.products), in_bytes(one.most_bytes)
+        rows.append([name, *sizes])
     return Table(rows)
 
 

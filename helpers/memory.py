@@ -60,7 +60,9 @@ def most_bytes(forward: Callable[[], torch.Tensor]) -> int:
 
 
 def most_bytes_while(run: Callable[[], object]) -> int:
-    """Return the most bytes that are in use at a time while `run()` runs, its result included."""
+    """Return the most bytes that are in use at a time while `run()` runs, its result included.
+    Forward mode copies some tensors only because this watches; what grows and what doesn't is true.
+    """
     with _Meter() as meter:
         _result = run()
         return max(accumulate([size for _, size in meter.changes], initial=0))

@@ -36,6 +36,7 @@ GROUND = (
     ((("stroke", palette.LIGHT["rim"], palette.DARK["rim"]),), ".panel"),
     ((("fill", palette.LIGHT["ink"], palette.DARK["ink"]),), "text"),
 )
+WHOLE = "data:", "matrix("  # pixels, and what makes each of them larger
 
 
 def chart(figure: Figure, alt: str) -> str:
@@ -88,7 +89,7 @@ class Sheet:
                 yield "d", path(value)
             elif not value.startswith("rotate(-0"):
                 name = name.replace(HREF, "href")
-                yield name, value if value.startswith("data:") else self.shorter(value)
+                yield name, value if value.startswith(WHOLE) else self.shorter(value)
 
     def id(self, name: str) -> str:
         return self.ids.setdefault(name, f"s{len(self.ids)}")

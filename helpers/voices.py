@@ -47,6 +47,7 @@ def plot_voices(lengths: Sequence[torch.Tensor], right: Sequence[int]) -> Plot:
     bar = figure.colorbar(ScalarMappable(looks[1], looks[0]), ax=list(rows), pad=0.02)
     bar.set_label("length of a point's gradient", fontsize=POINTS)
     bar.ax.tick_params(labelsize=POINTS)
+    bar.ax.yaxis.set_major_formatter("{x:g}")
     return plot(figure, alt=_in_words(table, right))
 
 
@@ -98,7 +99,8 @@ def lengths_alone(
 
     In a Linear layer the gradient of one point is an outer product: what came in times what arrives
     from behind. Its length is the product of theirs. `loss` takes the results and the labels of one
-    point or of many, and is a sum over points. All weights have to be in Linear layers that run once.
+    point or of many, and is a sum over points. All weights have to be in Linear layers that run
+    once.
     """
     came_in: dict[nn.Module, torch.Tensor] = {}
     arrived: dict[nn.Module, torch.Tensor] = {}
