@@ -23,7 +23,8 @@ from helpers.memory import most_bytes_while
 
 COPIES = "detach", "_unsafe_view", "lift_fresh"  # views that torch doesn't call views
 HIDDEN = 64  # numbers between the two layers of the network that `rows_or_columns` asks
-SIZES = (200, 1), (50, 50), (1, 200)  # how many numbers go in, and how many come out
+SIZES = (200, 1), (50, 50), (1, 200)  # how many numbers go in, and come out
+LONG = 100_000  # numbers in each sine of a chain
 GAP = "  "
 
 
@@ -39,7 +40,7 @@ class Cost:
 
 
 class Table:
-    """Hold rows of a table, the first of them its heads; read as text, and in HTML."""
+    """Hold rows of a table, the first of them its heads; shown as lines of text."""
 
     def __init__(self, rows: list[list[str]]) -> None:
         self.rows = rows
@@ -61,14 +62,42 @@ def cost(run: Callable[[], object]) -> Cost:
     return Cost(counter.calls, counter.products, most_bytes_while(run))
 
 
-def costs(ways: dict[str, Callable[[], object]]) -> Table:
+def costs(**ways: Callable[[], object]) -> Table:
     """Return a table of what each way costs, in calls, multiplications and bytes."""
     rows = [["", "calls", "multiplications", "most bytes"]]
     for name, run in ways.items():
         one = cost(run)
         sizes = _grouped(one.calls), _grouped(one.products), in_bytes(one.most_bytes)
-        rows.append([name, *sizes])
+        rows.append([name.replace("_", " "), *sizes])
     return Table(rows)
+
+
+def growth(way: Callable[[Callable], Callable], *sines: int) -> list[float]:
+    """Return how many times as many bytes are in use for chains of so many sines as for the first.
+
+    `way` takes a function of a tensor, as torch.func's `grad` does, and returns what is run.
+    """
+
+    def peak(count: int) -> int:
+        return most_bytes_while(partial(way(partial(_chain, count)), torch.ones(LONG)))
+
+    return [round(peak(count) / peak(sines[0]), 1) for count in sines]
+
+
+def _chain(count: int, x: torch.Tensor) -> torch.Tensor:
+    for _ in range(count):
+        x = x.sin() * 1.01
+    return x.sum()
+
+
+def images() -> tuple[nn.Module, torch.Tensor, torch.Tensor]:
+    """Return a network of 4,225 weights, a hundred images of 64 numbers, and a label for each; the
+    same ones at each call. Global random numbers are left alone.
+    """
+    with torch.random.fork_rng([]):
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Linear(64, HIDDEN), nn.Tanh(), nn.Linear(HIDDEN, 1))
+        return net, torch.randn(100, 64), torch.randn(100, 1)
 
 
 def rows_or_columns() -> Table:

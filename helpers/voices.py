@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
+from helpers.moons import moons
 from helpers.plots import Plot, plot
 
 if TYPE_CHECKING:  # matplotlib takes half a second: only who plots waits for it
@@ -22,18 +23,22 @@ SOFTEST, LOUDEST = 0.1, 1000.0  # the ends of the colours; what is softer has th
 COLOURS = "inferno"
 POINTS = 11  # the size of words
 SILENT = 0.01  # a length below this counts as none
+SHARES = (0, "none"), (0.1, "few"), (0.4, "some"), (0.6, "about half"), (1, "most")
 
 
-def plot_voices(lengths: Sequence[torch.Tensor], right: Sequence[int]) -> Plot:
-    """Plot lengths of gradients, one tensor for each round with a number for each point: point 0 in
-    a row of its own, then the others, and below them how many points were right in each round.
+def plot_voices(heard: Sequence[tuple[nn.Module, torch.Tensor]]) -> Plot:
+    """Plot what was heard in each round: a model, and the length of the gradient of each point.
+
+    Point 0 has a row of its own; below it are the others, and how many of the hundred clean
+    points the model gets right.
     """
     import matplotlib
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
-    table = torch.stack(list(lengths)).T
+    table = torch.stack([lengths for _, lengths in heard]).T
+    right = [_right(model) for model, _ in heard]
     looks = matplotlib.colormaps[COLOURS], LogNorm(SOFTEST, LOUDEST, clip=True)
     figure = Figure(figsize=(8, 3.4), layout="constrained")
     rows = figure.subplots(3, sharex=True, gridspec_kw={"height_ratios": (1, 5, 2)})
@@ -48,7 +53,14 @@ def plot_voices(lengths: Sequence[torch.Tensor], right: Sequence[int]) -> Plot:
     bar.set_label("length of a point's gradient", fontsize=POINTS)
     bar.ax.tick_params(labelsize=POINTS)
     bar.ax.yaxis.set_major_formatter("{x:g}")
-    return plot(figure, alt=_in_words(table, right))
+    return plot(figure, alt=_in_words(table, right[-1]))
+
+
+def _right(model: nn.Module) -> int:
+    """Return how many of the hundred moons a model gets right."""
+    points, moon = moons()
+    with torch.no_grad():
+        return int(((model(points) > 0) == moon).sum())
 
 
 def _draw_rows(
@@ -65,14 +77,14 @@ def _name(axes: Axes, name: str) -> None:
     axes.set_ylabel(name, rotation=0, ha="right", va="center", fontsize=POINTS)
 
 
-def _in_words(table: torch.Tensor, right: Sequence[int]) -> str:
+def _in_words(table: torch.Tensor, right: int) -> str:
     """Say how long the gradients are, to two digits: a last digit differs between machines."""
     first, others = table[0], table[1:]
     return (
         f"The length of each point's gradient in {table.shape[1]} rounds. Point 0: at most "
         f"{_two_digits(first.max())}, and nothing in {_share(first < SILENT)} of the rounds. "
-        f"The others: at most {_two_digits(others.max())}. Right at the end: {int(right[-1])} "
-        f"of {len(table)}."
+        f"The others: at most {_two_digits(others.max())}. Right at the end: {right} "
+        f"of {len(moons()[0])}."
     )
 
 
@@ -84,9 +96,6 @@ def _share(is_so: torch.Tensor) -> str:
     """Return a share in words, so that one more or less makes no difference."""
     share = is_so.float().mean().item()
     return next(word for most, word in SHARES if share <= most)
-
-
-SHARES = (0, "none"), (0.1, "few"), (0.4, "some"), (0.6, "about half"), (1, "most")
 
 
 def lengths_alone(
