@@ -3,6 +3,7 @@ own gradient, products with the Hessian, a function with an if, and an engine wi
 """
 
 from collections.abc import Callable
+from math import isnan
 from random import Random
 
 import torch
@@ -64,8 +65,7 @@ BUOY = Exercise(
         observe=_votes,
         parts=("gradients", "weights"),
     ),
-    right="Now the buoy that shouts has one vote among many. It still pulls the wrong way, but no further than"
-    " `most`.",
+    right="Now the buoy that shouts has one vote, like every other. Its own gradient counts for no more than `most`.",
     principle="the mean is taken of gradients that have been shortened already, so a single one can't outvote the"
     " others.",
     known={
@@ -487,8 +487,8 @@ if h.shape == right.shape and torch.allclose(h, right):
 
 LETTERS = Exercise(
     id="17.3",
-    right="These all differentiate a gradient, and `v` weights it in the right place. The first of the two derivatives can"
-    " go either way.",
+    right="These all differentiate a gradient, and `v` comes in at the right place. Whether you do it forward or"
+    " backward makes no difference to the numbers.",
     asked="Which lines compute the Hessian of `f` at `x`, times `v`? Give a list of letters.",
     **PRODUCTS.first("abcdef"),
     hints=(
@@ -510,6 +510,11 @@ def _points_of(*ts: float) -> Callable:
     return made_by(f"ts = torch.tensor({list(ts)})", "ts")
 
 
+def _nan_at_zero(seen: tuple, right: tuple) -> bool:
+    """Tell whether all values are right, and the slope at 0, of the second case, is no number."""
+    return right_in(0)(seen, right) and isnan(seen[1][1][1])
+
+
 BRANCH = Exercise(
     id="17.4",
     reader=function(
@@ -522,12 +527,10 @@ BRANCH = Exercise(
     " number, so it can be left out.",
     principle="`where` chooses for each point, but only after both branches have been computed, and both go backward.",
     known={
-        "There's still an `if`. `vmap` runs your function once, for all points together, so there's no single answer to"
+        "There's still an `if`, or an `.item()`. `vmap` runs your function once, for all points together, so there's no single answer to"
         " the question.": fails("data-dependent control flow", ".item()"),
         "The value is right, but its slope at 0 isn't a number: the log in the branch that you don't choose goes backward,"
-        " too, and 0 times infinity is nan. What could the log take there?": lambda seen, right: (
-            right_in(0)(seen, right)
-        ),
+        " too, and 0 times infinity is nan. What could the log take there?": _nan_at_zero,
     },
     hints=(
         "`torch.where(t > 0, …, …)` chooses for each point. Look at the slope at 0, too.",
@@ -557,7 +560,7 @@ PUSHES = Exercise(
     truth=lambda: on_torch,
     solution=yours("17"),
     cases=lambda random: cases("17", random),
-    right="Your engine goes forward now, and it didn't need a tape for that. And since your vjps compute with"
+    right="Your engine goes forward now, and it needs no graph for that. And since your vjps compute with"
     " Values, their tangents go backward along with the gradients: that's the Hessian times a vector.",
     principle="a tangent is the slope so far. Each operation multiplies it by a slope of its own, and what"
     " comes from several inputs is added up.",
