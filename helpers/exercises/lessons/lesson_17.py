@@ -91,10 +91,10 @@ from torch.func import functional_call, grad, vmap
 def answer(model, loss, points, heights, most):
 ~   model.zero_grad()
 ~   loss(model(points), heights).backward()
-~   nn.utils.clip_grad_norm_(model.parameters(), most)
+~   torch.nn.utils.clip_grad_norm_(model.parameters(), most)
 ~   return  # You shorten the mean of all gradients. One of them has made it what it is, and shortening doesn't turn it.
 ~   loss(model(points), heights).backward()
-~   nn.utils.clip_grad_norm_(model.parameters(), most)
+~   torch.nn.utils.clip_grad_norm_(model.parameters(), most)
 ~   return  # That's her program: it shortens the mean, and it adds to what was in `.grad` before.
     def one(weights, point, height):
         score = functional_call(model, weights, (point[None],))  # a model takes a batch, so a point goes in as a batch of one
