@@ -45,7 +45,8 @@ def plot_voices(heard: Sequence[tuple[nn.Module, torch.Tensor]]) -> Plot:
     _draw_rows(rows[0], table[:1], "point 0", *looks)
     _draw_rows(rows[1], table[1:], "the others", *looks)
     rows[2].plot(right, color="C0")
-    rows[2].set(ylim=(0, 100), yticks=(0, 50, 100), xlabel="round")
+    rows[2].set(ylim=(0, 100), yticks=(0, 50, 100))
+    rows[2].set_xlabel("round", fontsize=POINTS)
     _name(rows[2], "points right")
     for axes in rows:
         axes.tick_params(labelsize=POINTS)
