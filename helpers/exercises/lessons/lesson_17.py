@@ -53,14 +53,13 @@ def _other_buoys(random: Random) -> tuple:
         count, most = random.randint(4, 7), random.choice((0.5, 1.0, 2.0))
         return _buoys(random.randint(3, 99), count, most, model, random.randrange(4), grads)
 
-    return drawn(_LINE, False), drawn(_NET, False), drawn(_NET, True)
+    return drawn(_LINE, False), drawn(_NET, True)
 
 
 BUOY = Exercise(
     id="17.6",
     reader=function(
         _buoys(1, 5, 1.0, _LINE, 2, False),
-        _buoys(2, 4, 0.5, _NET, 0, False),
         _buoys(3, 6, 2.0, _NET, 3, True),
         observe=_votes,
         parts=("gradients", "weights"),
@@ -106,17 +105,12 @@ def answer(model, loss, points, heights, most):
     own = vmap(grad(one), in_dims=(None, 0, 0))(weights, points, heights)  # every point gets its own gradient
     rows = {name: g.reshape(len(points), -1) for name, g in own.items()}
     lengths = torch.cat(list(rows.values()), 1).norm(dim=1)  # a length counts all the parameters together
-~   lengths = torch.cat(list(rows.values()), 1).norm()  # You took one length for all points together. Each point
-~       # has its own.
-~   lengths = torch.cat(list(rows.values()), 1).square().sum(1)  # That's the square of the length. Take its root.
-~   lengths = torch.cat(list(rows.values()), 1).abs().amax(1)  # You took the largest number in each gradient. Its
-~       # length is the root of the sum of all squares.
+~   lengths = torch.cat(list(rows.values()), 1).norm().expand(len(points))  # You took one length for
+~       # all points together. Each point has its own.
     factors = (most / lengths).clamp(max=1)  # only a gradient that's too long is shortened
 ~   factors = most / lengths  # You make every gradient as long as `most`, so those that were short have been stretched.
 ~   factors = (most / lengths).clamp(min=1)  # It's the wrong way round: the short gradients are stretched, and
 ~       # the long ones stay as they are.
-~   factors = (lengths <= most).float()  # You leave out the gradients that are too long. They have a vote, too, but
-~       # one of length `most`.
     for name, w in model.named_parameters():  # every parameter gets its part
 ~       factors = (most / rows[name].norm(dim=1)).clamp(max=1)  # Each parameter got a length of its own, so a point
 ~           # votes once for each. A gradient's length counts all the parameters together.
@@ -124,8 +118,6 @@ def answer(model, loss, points, heights, most):
 ~       w.grad = rows[name].clamp(-most, most).mean(0).view_as(w)  # You clipped each number by itself, which bends the
 ~           # direction. Shorten a gradient as a whole.
 ~       w.grad = (factors[:, None] * rows[name]).sum(0).view_as(w)  # You took the sum of all points, not their mean.
-~       w.grad = (factors[:, None] * rows[name]).median(0).values.view_as(w)  # You took the median, number by number.
-~           # What is wanted is the mean.
 ~       shortened = (factors[:, None] * rows[name]).mean(0).view_as(w)
 ~       w.grad = shortened if w.grad is None else w.grad + shortened  # What was in `.grad` before should go, but you
 ~           # added to it.
@@ -176,13 +168,12 @@ def _other_crowds(random: Random) -> tuple:
             random.randint(5, 99), random.randint(8, 12), random.randint(2, 4), model, mode
         )
 
-    return drawn(_LINE), drawn(_RELU), drawn(_DROPS, "eval")
+    return drawn(_RELU), drawn(_DROPS, "eval")
 
 
 BUILD = Exercise(
     id="17.5",
     reader=function(
-        _crowd(0, 8, 3, _LINE),
         _crowd(1, 10, 4, _RELU),
         _crowd(2, 9, 2, _DROPS, "eval"),
         observe=_loud,
