@@ -66,8 +66,12 @@ class Fill(World):
         added("all columns", "got = push(one.sum(0))"),
         added("even columns", "got = push(one[::2].sum(0))"),
         added("odd columns", "got = push(one[1::2].sum(0))"),
-        Action("arrow", "f = arrow; y, pull = vjp(f, x)", "an empty table for it", FUNCTION, anew=True),
-        Action("band", "f = band; y, pull = vjp(f, x)", "an empty table for it", FUNCTION, anew=True),
+        Action(
+            "arrow", "f = arrow; y, pull = vjp(f, x)", "an empty table for it", FUNCTION, anew=True
+        ),
+        Action(
+            "band", "f = band; y, pull = vjp(f, x)", "an empty table for it", FUNCTION, anew=True
+        ),
     )
     tools = ("jvp", "vjp", "arrow", "band", "pull", "push", "f")
     unread = ("got",)
@@ -153,7 +157,9 @@ class Fill(World):
             return f"It took {presses} for {total} numbers, and each press returns {SIDE}."
         if not self._pressed:
             return f"The zeros are known from the program. The other {total} numbers aren't."
-        words = f"{presses} so far, and {counted(total - known, 'number is', 'numbers are')} missing."
+        words = (
+            f"{presses} so far, and {counted(total - known, 'number is', 'numbers are')} missing."
+        )
         return words + " Of some, only a sum is known." * self.has_open_sums()
 
     def has_open_sums(self) -> bool:
@@ -185,12 +191,12 @@ jacobian = Lab(
         "band, one sum": "band all_rows",
     },
     [
+        Question("Fill the table by *row* alone: how many presses?", ["row row row row row"]),
+        Question("Fill it with whatever you like: how few presses?", [is_full("arrow")]),
         Question(
-            "Fill the table by rows alone: how many presses?",
-            ["row row row row row"],
+            "*band*: how few presses fill its table, and what if it had 1,000 rows?",
+            [is_full("band")],
         ),
-        Question("Fill it with any presses: how few?", [is_full("arrow")]),
-        Question("*band*: which two presses fill its table?", [is_full("band")]),
     ],
     tables,
 )

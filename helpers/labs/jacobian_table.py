@@ -7,7 +7,7 @@ from functools import cache
 
 import torch
 
-from autograd_graphs.drawing.display_list import Drawing, Mark, Pen
+from autograd_graphs.drawing.display_list import Drawing, Mark, Owner, Pen
 from helpers.labs.engine.lab import as_text
 from helpers.labs.engine.scene import Drawn
 from helpers.labs.engine.state_map import State
@@ -19,9 +19,7 @@ OPEN = "?"
 ROWS, COLUMNS = "rows", "columns"
 
 
-def equations(
-    places: Sequence[Place], kind: str, weights: Weights
-) -> Iterator[tuple[float, ...]]:
+def equations(places: Sequence[Place], kind: str, weights: Weights) -> Iterator[tuple[float, ...]]:
     """Yield, for each number that a press returns, how often it holds each place of the table."""
     for nr in range(SIDE):
         if kind == ROWS:
@@ -55,8 +53,8 @@ def proven(
 
 # px: around everything, the room for labels, a cell and what it takes with the room beside it, and
 # the room between the table and the sums
-EDGE, LABEL, CELL, STEP, APART = 8, (52, 26), (46, 32), (50, 36), 12
-SUMS = ("even columns", "odd columns", "all columns")
+EDGE, LABEL, CELL, STEP, APART = 8, (50, 26), (45, 32), (49, 36), 16
+SUMS = ("all columns", "even columns", "odd columns")
 LEFT, TOP = EDGE + LABEL[0], EDGE + LABEL[1]
 WIDE = LEFT + (SIDE + len(SUMS)) * STEP[0] + APART - (STEP[0] - CELL[0]) + EDGE
 HIGH = TOP + (SIDE + 1) * STEP[1] + APART - (STEP[1] - CELL[1]) + EDGE
@@ -68,31 +66,32 @@ LEGEND = (
 
 
 def tables(states: Sequence[State], alt: str) -> Drawn:
-    """Draw each state as a table of rows and columns; to the right and below it what sums returned."""
+    """Draw each state as a table of rows and columns; to the right and below it the sums that came back."""
     drawn = [Drawing(WIDE, HIGH, tuple(marks(state)), as_text(state), alt) for state in states]
     return Drawn(drawn, (), LEGEND)
 
 
 def marks(state: State) -> list[Mark]:
-    """Return the marks of a state, of which those with the same zeros have as many."""
-    pen, single = Pen(), state.fact("alone").split(", ")
+    pen = Pen()
     for nr in range(SIDE):
-        for word, x, y in ((f"row {nr}", -1, nr), (f"col {nr}", nr, -1)):
-            head(pen, word, x, y, is_pressed=word in single)
+        head(pen, f"row {nr}", -1, nr)
+        head(pen, f"col {nr}", nr, -1)
         for column, text in enumerate(state.fact(f"row {nr}").split()):
             if text == "0":
                 pen.write("middle", *middle(column, nr), (text, ""), state="ghost")
             else:
                 cell(pen, column, nr, text, "done")
-    for nr, name in enumerate(SUMS):
-        sums = state.fact(name).split()
-        head(pen, f"Σ {name.split()[0]}", SIDE + nr, -1, is_pressed=bool(sums))
-        for row in range(SIDE):
-            cell(pen, SIDE + nr, row, sums[row] if sums else OPEN, "")
     sums = state.fact("all rows").split()
-    head(pen, "Σ all", -1, SIDE, is_pressed=bool(sums))
-    for column in range(SIDE):
-        cell(pen, column, SIDE, sums[column] if sums else OPEN, "")
+    if sums:
+        head(pen, "all", -1, SIDE)
+    for column, text in enumerate(sums):
+        cell(pen, column, SIDE, text, "")
+    for column, name in enumerate(SUMS, start=SIDE):
+        sums = state.fact(name).split()
+        if sums:
+            head(pen, name.split()[0], column, -1)
+        for row, text in enumerate(sums):
+            cell(pen, column, row, text, "")
     return pen.marks
 
 
@@ -103,14 +102,14 @@ def corner(column: int, row: int) -> Place:
     return x, y
 
 
-def head(pen: Pen, word: str, column: int, row: int, is_pressed: bool) -> None:
+def head(pen: Pen, word: str, column: int, row: int) -> None:
     """Write a label at the left of a row or above a column."""
-    x, y = corner(max(column, 0), max(row, 0))
+    x, y = middle(max(column, 0), max(row, 0))
     if column < 0:
-        x, y = EDGE + LABEL[0] // 2 - 3, y + CELL[1] // 2 + 5
+        x = EDGE + LABEL[0] // 2 - 3
     else:
-        x, y = x + CELL[0] // 2, y - 9
-    pen.write("label", x, y, (word, ""), state="done" if is_pressed else "")
+        y -= CELL[1] // 2 + 14
+    pen.write("label", x, y, (word, ""))
 
 
 def middle(column: int, row: int) -> Place:
@@ -122,5 +121,7 @@ def middle(column: int, row: int) -> Place:
 def cell(pen: Pen, column: int, row: int, text: str, known: str) -> None:
     """Draw a cell with its number, or with nothing where it is open."""
     is_open = text == OPEN
+    pen.owner = Owner("box", (SIDE + len(SUMS)) * row + column)
     pen.rect("operation", *corner(column, row), *CELL, 6, state="ghost" if is_open else known)
     pen.write("middle", *middle(column, row), ("" if is_open else text, ""))
+    pen.owner = None
