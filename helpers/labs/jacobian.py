@@ -125,7 +125,7 @@ class Fill(World):
         alone = [f"row {nr}" for nr in range(self.i)] + [f"col {nr}" for nr in range(self.j)]
         is_full = self.is_full()
         rows.append(Row("alone", "" if is_full else ", ".join(alone)))
-        for name in ("all rows", *SUMS):
+        for name in SUMS:
             rows.append(Row(name, "" if is_full else self.returned(name)))
         return (*rows, Row("presses", str(len(self._pressed))))
 

@@ -54,9 +54,9 @@ def proven(
 # px: around everything, the room for labels, a cell and what it takes with the room beside it, and
 # the room between the table and the sums
 EDGE, LABEL, CELL, STEP, APART = 8, (50, 26), (45, 32), (49, 36), 16
-SUMS = ("all columns", "even columns", "odd columns")
+SUMS = ("all rows", "all columns", "even columns", "odd columns")
 LEFT, TOP = EDGE + LABEL[0], EDGE + LABEL[1]
-WIDE = LEFT + (SIDE + len(SUMS)) * STEP[0] + APART - (STEP[0] - CELL[0]) + EDGE
+WIDE = LEFT + (SIDE + len(SUMS) - 1) * STEP[0] + APART - (STEP[0] - CELL[0]) + EDGE
 HIGH = TOP + (SIDE + 1) * STEP[1] + APART - (STEP[1] - CELL[1]) + EDGE
 LEGEND = (
     ("operation", "ghost", "not known"),
@@ -81,18 +81,22 @@ def marks(state: State) -> list[Mark]:
                 pen.write("middle", *middle(column, nr), (text, ""), state="ghost")
             else:
                 cell(pen, column, nr, text, "done")
-    sums = state.fact("all rows").split()
-    if sums:
-        head(pen, "all", -1, SIDE)
-    for column, text in enumerate(sums):
-        cell(pen, column, SIDE, text, "")
-    for column, name in enumerate(SUMS, start=SIDE):
-        sums = state.fact(name).split()
-        if sums:
-            head(pen, name.split()[0], column, -1)
-        for row, text in enumerate(sums):
-            cell(pen, column, row, text, "")
+    draw_sums(pen, state)
     return pen.marks
+
+
+def draw_sums(pen: Pen, state: State) -> None:
+    """Draw the sums that came back: of rows below the table, of columns beside it."""
+    of_rows, *of_columns = [state.fact(name).split() for name in SUMS]
+    if of_rows:
+        head(pen, "all", -1, SIDE)
+    for column, text in enumerate(of_rows):
+        cell(pen, column, SIDE, text, "")
+    for column, numbers in enumerate(of_columns, start=SIDE):
+        if numbers:
+            head(pen, SUMS[column - SIDE + 1].split()[0], column, -1)
+        for row, text in enumerate(numbers):
+            cell(pen, column, row, text, "")
 
 
 def corner(column: int, row: int) -> Place:
