@@ -194,7 +194,7 @@ jacobian = Lab(
         Question("Fill the table by *row* alone: how many presses?", ["row row row row row"]),
         Question("Fill it with whatever you like: how few presses?", [is_full("arrow")]),
         Question(
-            "*band*: how few presses fill its table, and what if it had 1,000 rows?",
+            "*band*: how few presses after it, and with 1,000 rows?",
             [is_full("band")],
         ),
     ],

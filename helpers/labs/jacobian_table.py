@@ -78,6 +78,7 @@ def marks(state: State) -> list[Mark]:
         head(pen, f"col {nr}", nr, -1)
         for column, text in enumerate(state.fact(f"row {nr}").split()):
             if text == "0":
+                begin(pen, column, nr)
                 pen.write("middle", *middle(column, nr), (text, ""), state="ghost")
             else:
                 cell(pen, column, nr, text, "done")
@@ -106,8 +107,17 @@ def corner(column: int, row: int) -> Place:
     return x, y
 
 
+def begin(pen: Pen, column: int, row: int) -> None:
+    """Let what is drawn now belong together, at its place. A first mark that is a row, be it without words,
+    makes the player know it by that place: a 5 that is new here was not there before.
+    """
+    pen.owner = Owner("box", (SIDE + len(SUMS)) * (row + 1) + column + 1)
+    pen.write("row", *middle(max(column, 0), max(row, 0)))
+
+
 def head(pen: Pen, word: str, column: int, row: int) -> None:
     """Write a label at the left of a row or above a column."""
+    begin(pen, column, row)
     x, y = middle(max(column, 0), max(row, 0))
     if column < 0:
         x = EDGE + LABEL[0] // 2 - 3
@@ -125,7 +135,6 @@ def middle(column: int, row: int) -> Place:
 def cell(pen: Pen, column: int, row: int, text: str, known: str) -> None:
     """Draw a cell with its number, or with nothing where it is open."""
     is_open = text == OPEN
-    pen.owner = Owner("box", (SIDE + len(SUMS)) * row + column)
+    begin(pen, column, row)
     pen.rect("operation", *corner(column, row), *CELL, 6, state="ghost" if is_open else known)
     pen.write("middle", *middle(column, row), ("" if is_open else text, ""))
-    pen.owner = None
