@@ -53,7 +53,7 @@ def proven(
 
 # px: around everything, the room for labels, a cell and what it takes with the room beside it, and
 # the room between the table and the sums
-EDGE, LABEL, CELL, STEP, APART = 8, (50, 26), (45, 32), (49, 36), 16
+EDGE, LABEL, CELL, STEP, APART = 8, (50, 24), (45, 30), (49, 34), 12
 SUMS = ("all rows", "all columns", "even columns", "odd columns")
 LEFT, TOP = EDGE + LABEL[0], EDGE + LABEL[1]
 WIDE = LEFT + (SIDE + len(SUMS) - 1) * STEP[0] + APART - (STEP[0] - CELL[0]) + EDGE
