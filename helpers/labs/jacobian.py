@@ -163,7 +163,7 @@ class Fill(World):
         return words + " Of some, only a sum is known." * self.has_open_sums()
 
     def has_open_sums(self) -> bool:
-        """Say whether a press returned a sum of which more than one part is missing."""
+        """Say whether a press returned a sum of which parts are missing."""
         for kind, weights in self._pressed:
             for times in equations(self.places(), kind, weights):
                 pairs = zip(self.places(), times, strict=True)
@@ -193,10 +193,7 @@ jacobian = Lab(
     [
         Question("Fill the table by *row* alone: how many presses?", ["row row row row row"]),
         Question("Fill it with whatever you like: how few presses?", [is_full("arrow")]),
-        Question(
-            "*band*: how few presses after it, and with 1,000 rows?",
-            [is_full("band")],
-        ),
+        Question("*band*: how few presses after it, and with 1,000 rows?", [is_full("band")]),
     ],
     tables,
 )
