@@ -26,6 +26,7 @@ LABS = {
     "09": labs.versions,
     "11": labs.loop,
     "14": labs.hooks,
+    "17": labs.jacobian,
 }
 FOLD = re.compile(
     r"<details><summary>(?:Answers: open them when you have played|Why\? Open it when you have run the cell)"
@@ -44,6 +45,16 @@ NAMED = {  # lessons whose answers name buttons in words, and what they call the
     "09": ("forward", "no_grad", "minus", "detach", "data", "numpy", "direct", "clone", "backward"),
     "11": ("forward",),
     "14": ("tenfold", "one_more", "keep", "halve", "forward", "backward"),
+    "17": (
+        "row",
+        "all rows",
+        "column",
+        "all columns",
+        "even columns",
+        "odd columns",
+        "arrow",
+        "band",
+    ),
 }
 PRESSES = re.compile(r"\*[a-z_ ]+\*(?:, (?:`[^`]+`|\*[a-z_ ]+\*))*")
 DIGITS = "1234567890"

@@ -25,6 +25,7 @@ from lab_answers import (
 
 from autograd_graphs.text import short_numbers
 from helpers import labs
+from helpers.labs.jacobian_table import OPEN
 
 WORDS = ["no", "one", "two", "three", "four", "five", "six"]
 ORDINALS = ["no", "first", "second", "third", "fourth", "fifth"]
@@ -538,6 +539,87 @@ def test_14_sure_says_of_each_z_what_torch_says_and_asks_for_the_first_nan():
 def at_node(state, name):
     """Return the number of the node that made what has this name."""
     return [node.name for node in state.graph.nodes].index(name)
+
+
+# Lesson 17: a Jacobian in the fewest presses
+
+
+def is_full(function):
+    return lambda state, error: state.chosen == (function,) and OPEN not in str(state.facts)
+
+
+def test_17_1_and_2_five_rows_or_three_presses_fill_the_arrow():
+    rows, fewest_of_all = answers("17")[1], answers("17")[2]
+    full = is_full("arrow")
+    (keys,) = rows.keys
+    assert rows.bold == f"{WORDS[len(keys.split())].capitalize()} presses."
+    assert [full(*walk("17", keys[:long])) for long in (7, 9)] == [False, True]
+    (count,) = {solved("17", keys, full) for keys in fewest_of_all.keys}
+    assert fewest_of_all.bold == f"{count.capitalize()} presses."
+    two = walk("17", fewest_of_all.keys[1][:3])[0]
+    assert two.title == "0 of 13 numbers known", "the reason says so"
+    found = [key for key in lines("17") if full(*walk("17", f"2 4 {key}"))]
+    assert found == ["1", "3"], "the notes say so"
+
+
+def test_17_3_two_presses_fill_the_band():
+    answer = answers("17")[3]
+    (keys,) = answer.keys
+    solved("17", keys, is_full("band"))
+    presses = WORDS[len(keys.split()) - 1]
+    assert answer.bold == f"{presses.capitalize()} presses, and {presses} for 1,000 rows as well."
+    ways = {
+        "".join(sorted(keys[2:])) for keys in solutions("17", 3, is_full("band")) if keys[0] == "8"
+    }
+    assert {way.strip() for way in ways} == {"24", "45", "46", "56"}, "the notes say so"
+
+
+def test_17_each_cell_holds_what_jacrev_says_and_an_open_one_could_hold_another():
+    functions, whole = at("17", "7").names, {}
+    for name in ("arrow", "band"):
+        whole[name] = torch.func.jacrev(functions[name])(functions["x"])
+    for state in labs.jacobian.map().states:
+        (function,) = state.chosen
+        jacobian = whole[function]
+        places = jacobian.nonzero().tolist()
+        cells = [state.fact(f"row {row}").split()[column] for row, column in places]
+        assert all(
+            cell in (OPEN, f"{jacobian[row, column]:g}")
+            for cell, (row, column) in zip(cells, places, strict=True)
+        )
+        assert [cell == OPEN for cell in cells] == open_after(state.path, places)
+        for name, kind in (("all rows", 0), ("all columns", 1)):
+            told = f"{jacobian.sum(kind).int().tolist()}"[1:-1].replace(",", "")
+            assert state.fact(name) in ("", told)
+
+
+def open_after(path, places):
+    """Say of each place whether two tables that differ there return the same, whatever the path asks."""
+    back = []
+    for place in places:
+        table = torch.zeros(5, 5, dtype=torch.float64)
+        table[tuple(place)] = 1
+        back.append(torch.cat([torch.zeros(1), *returned(table, path)]))
+    _, sizes, ways = torch.linalg.svd(torch.stack(back, 1))
+    free = ways[int((sizes > 1e-9).sum()) :]
+    return (free.abs() > 1e-9).any(0).tolist()
+
+
+def returned(table, path):
+    """Return what each press on a path returns of a table."""
+    rows, columns, found = iter(table), iter(table.T), []
+    for press in path:
+        asked = {
+            "row": lambda: next(rows),
+            "column": lambda: next(columns),
+            "all_rows": lambda: table.sum(0),
+            "all_columns": lambda: table.sum(1),
+            "even_columns": lambda: table[:, [0, 2, 4]].sum(1),
+            "odd_columns": lambda: table[:, [1, 3]].sum(1),
+        }
+        if press in asked:
+            found.append(asked[press]())
+    return found
 
 
 @pytest.mark.parametrize("lesson", sorted(LABS))

@@ -3,6 +3,7 @@
 from helpers.labs.accumulation import accumulation
 from helpers.labs.explorer import explorer
 from helpers.labs.hooks import hooks
+from helpers.labs.jacobian import jacobian
 from helpers.labs.leaves import leaves
 from helpers.labs.lifecycle import lifecycle
 from helpers.labs.loop import loop
@@ -15,6 +16,7 @@ __all__ = [
     "accumulation",
     "explorer",
     "hooks",
+    "jacobian",
     "leaves",
     "lifecycle",
     "loop",
