@@ -3,6 +3,7 @@ model, how many graphs are made, a question that no capture can answer, bytes, a
 """
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -21,7 +22,7 @@ from helpers.exercises.letters import Lines
 from helpers.exercises.programs import run
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
-from helpers.exercises.recognise import each_has, fails_first, shows
+from helpers.exercises.recognise import each_has, fails_first, right_in, shows
 from helpers.exercises.watched_inputs import afterwards, noted, readable
 
 # Bound here: a student may have put others in their place.
@@ -276,6 +277,8 @@ DIFFERS = Exercise(
         'Return a list of modes: `[]`, `["train"]`, `["eval"]` or `["train", "eval"]`.': shows(
             "no list of modes"
         ),
+        "You name the right modes, but something has changed afterwards. Put back the modes of both, leave every"
+        " `.grad` empty, and don't touch `x`.": right_in(0),
     },
     hints=(
         "In each mode: `copy.train(mode)`, a seed, call; `model.train(mode)`, the same seed, call. Then `torch.equal`.",
@@ -307,10 +310,10 @@ def answer(copy, model, x):
 ~               # `torch.autograd.grad` touches none.
         if not (torch.equal(seen[0], seen[2]) and torch.equal(seen[1], seen[3])):
             found.append("train" if mode else "eval")
-    copy.train(before[0])  # the copy gets its mode back
-    model.train(before[1])  # the model gets its mode back
-~   pass  # You leave them in the last mode that you tried. Whoever calls you might be in the middle of
-~       # training.
+    for one, was in zip((copy, model), before):
+        one.train(was)  # both get their modes back
+~       pass  # You leave them in the last mode that you tried. Whoever calls you might be in the middle of
+~           # training.
     return found
 """,
     cases=lambda random: _pairs(random.randint(40, 60), random.randint(10, 99)),
@@ -373,10 +376,23 @@ def _one_each_call(data: Data, seen: tuple) -> bool:
     return seen[0] == 0
 
 
+def _if_one_fits(at: int, data: Data) -> int:
+    """Count the graphs after a call as if a general graph served a length of 1, too."""
+    made, general = [], set()
+    for call in data["calls"][: at + 1]:
+        kind, length = re.sub(r"zeros|ones|\d+", "", call), re.search(r"\d+", call)[0]
+        if kind in general or (kind, length) in made:
+            continue
+        if kind in [other for other, _ in made]:
+            general.add(kind)
+        made.append((kind, length))
+    return len(made)
+
+
 def _count(at: int) -> Place:
     loose = {
         "what you'd have with a graph for each call": at + 1,
-        "one too few: nothing that's there fits this call": at - 1,
+        "what you'd have if a length of 1 were like any other": partial(_if_one_fits, at),
     }
     return Place(
         f"number {at + 1}",
@@ -406,7 +422,7 @@ SHELF = Exercise(
         own={
             "You count a graph for each call. But other numbers need no new graph, and the second length makes a general"
             " graph, which serves further lengths, too.": _one_each,
-            "You count a graph for each kind of tensor. But a guard looks at the length as well: the first graph"
+            "You count a graph for each kind of tensor. But a guard looks at the length as well, and the first graph"
             " is for its own length only.": _one_each_kind,
             "Your first number is 0, but nothing is compiled before the first call, and that call makes a"
             " graph.": _one_each_call,
@@ -431,12 +447,12 @@ def _in_one_piece(answer: Callable) -> Callable:
     def run(g: torch.Tensor) -> list[object]:
         with _own_shelves():
             came = answer(g)
-            capturing = {
-                "fx": lambda: _trace(lambda g: answer(g)),
-                "compile": lambda: _compile(lambda g: answer(g), backend="eager", fullgraph=True),
-            }
-            said = [guarded(_captured, make, g, came) for make in capturing.values()]
-            return [came, *[str(one) for one in said], afterwards()]
+            traced = guarded(_captured, lambda: _trace(lambda g: answer(g)), g, came)
+            torch._dynamo.reset()
+            whole = guarded(
+                _captured, lambda: _compile(answer, backend="eager", fullgraph=True), g, came
+            )
+            return [came, str(traced), str(whole), afterwards()]
 
     return run
 
