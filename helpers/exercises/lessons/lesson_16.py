@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from random import Random
 from unittest import mock
 
@@ -15,11 +15,11 @@ from torch import nn
 from torch.fx import symbolic_trace
 from torch.nn.functional import dropout
 
-from autograd_graphs.guard import Failed, guarded
+from autograd_graphs.guard import guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
-from helpers.exercises.programs import run
+from helpers.exercises.programs import run_once
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
 from helpers.exercises.recognise import each_has, fails_first, right_in, shows
@@ -418,6 +418,7 @@ SHELF = Exercise(
             "f": "(x * 2).sin()",
         },
         draw=_other_calls,
+        slow=True,
         places=tuple(map(_count, range(5))),
         own={
             "You count a graph for each call. But other numbers need no new graph, and the second length makes a general"
@@ -472,7 +473,12 @@ def _given(*values: float) -> Callable:
 def _other_vectors(random: Random) -> tuple:
     """Draw a long vector, a short one, zeros, and a long one of small elements."""
     a, b = random.randint(3, 9), random.randint(5, 9) / 10
-    return _given(a + 0.5, -b, 0.5), _given(0.3, -0.4, b / 10), _given(0.0, 0.0, 0.0), _given(b, 0.9, -b)
+    return (
+        _given(a + 0.5, -b, 0.5),
+        _given(0.3, -0.4, b / 10),
+        _given(0.0, 0.0, 0.0),
+        _given(b, 0.9, -b),
+    )
 
 
 BRANCH = Exercise(
@@ -581,6 +587,7 @@ BYTES = Exercise(
         program=_held,
         data={"count": 1000, "side": 20, "rounds": 5, "step": "x.sin() * 1.01"},
         draw=_other_sizes,
+        slow=True,
         places=(
             Place(
                 "`eager`",
@@ -616,7 +623,7 @@ BYTES = Exercise(
         ),
     ),
     asked="How many bytes are held for backward, `x` and `w` included: by `waves(x)` (`eager`), by `waves(x)` compiled with"
-    " \"aot_eager\" (`compiled`), and by `products(w)` compiled with it? Give three numbers.",
+    ' "aot_eager" (`compiled`), and by `products(w)` compiled with it? Give three numbers.',
     hints=(
         "In eager mode each sine or cosine saves what goes into it. Times a number saves nothing.",
         "The compiled backward may compute cheap things again, and starts from `x`. Does it do that with a"
@@ -632,12 +639,12 @@ _SUM = "Does backward need the product's result at all?"
 
 
 class Captured(Lines):
-    """Hold lines that take long to try: each set of six is tried once."""
+    """Hold lines that take long to try, so each set of six is tried once."""
 
     def of(self, *args: object, **named: object) -> dict[str, object]:
-        """Return the fields of an exercise, whose truth is computed when it is first asked."""
+        """Return the fields of an exercise whose truth is computed when it's first asked for."""
         fields = super().of(*args, **named)
-        return fields | {"truth": cache(partial(run, fields["solution"]))}
+        return fields | {"truth": partial(run_once, fields["solution"])}
 
 
 _GIVEN = """x = torch.tensor([{}, {}], requires_grad=True)
@@ -700,7 +707,7 @@ TWICE = Exercise(
     id="16.4",
     right="These are the ones after which an eager graph would keep the product. The compiled one keeps its two factors"
     " instead, which are there anyway, and multiplies again.",
-    asked="Each line is compiled with \"aot_eager\", whose backward may compute things again. For which of them does the"
+    asked='Each line is compiled with "aot_eager", whose backward may compute things again. For which of them does the'
     " backward multiply `x` by `w` once more? Give a list of letters.",
     **AGAIN.first("abcdef"),
     hints=(
