@@ -55,6 +55,12 @@ def _no_compiler(*given: object) -> None:
 _runs: list[int] = []  # of a net whose forward Python itself runs
 
 
+def _note_python(x: object) -> None:
+    """Note a run by Python; where a forward is captured, this leaves nothing behind."""
+    if isinstance(x, torch.Tensor) and not _is_compiling():
+        _runs.append(1)
+
+
 class Noisy(nn.Module):
     """Add noise while learning, and note it where Python itself runs the forward."""
 
@@ -63,8 +69,8 @@ class Noisy(nn.Module):
         self.first, self.last = nn.Linear(2, width), nn.Linear(width, 1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if isinstance(x, torch.Tensor) and not _is_compiling():
-            _runs.append(1)
+        if not torch.jit.is_scripting():
+            _note_python(x)
         h = self.first(x).tanh()
         if self.training:
             h = h + 0.3 * _randn(h)
@@ -448,7 +454,8 @@ def _in_one_piece(answer: Callable) -> Callable:
     def run(g: torch.Tensor) -> list[object]:
         with _own_shelves():
             came = answer(g)
-            traced = guarded(_captured, lambda: _trace(lambda g: answer(g)), g, came)
+            traceable = answer if isinstance(answer, nn.Module) else lambda g: answer(g)
+            traced = guarded(_captured, lambda: _trace(traceable), g, came)
             torch._dynamo.reset()
             whole = guarded(
                 _captured, lambda: _compile(answer, backend="eager", fullgraph=True), g, came
