@@ -629,8 +629,8 @@ BYTES = Exercise(
             ),
         ),
     ),
-    asked="How many bytes are held for backward, `x` and `w` included: by `waves(x)` (`eager`), by `waves(x)` compiled with"
-    ' "aot_eager" (`compiled`), and by `products(w)` compiled with it? Give three numbers.',
+    asked="How many bytes are held for backward, `x` and `w` included: by `waves(x)`, by `waves(x)` compiled with"
+    ' "aot_eager", and by `products(w)` compiled with it? Give three numbers, in this order.',
     hints=(
         "In eager mode each sine or cosine saves what goes into it. Times a number saves nothing.",
         "The compiled backward may compute cheap things again, and starts from `x`. Does it do that with a"
