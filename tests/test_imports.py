@@ -25,7 +25,7 @@ FLOORS = [
     "classroom",
     "course",
     "helpers",
-    "helpers.quiz helpers.labs helpers.gpu helpers.memory helpers.flow helpers.torch_version helpers.claims helpers.slopes",
+    "helpers.quiz helpers.labs helpers.gpu helpers.memory helpers.captured helpers.flow helpers.torch_version helpers.claims helpers.slopes",
     "helpers.predicting helpers.clinic helpers.labs.engine helpers.exercises.lessons",
     "helpers.exercises helpers.short_tracebacks",
     "helpers.engine",
