@@ -26,7 +26,7 @@ FLOORS = [
     "course",
     "helpers",
     "helpers.cost",
-    "helpers.quiz helpers.labs helpers.gpu helpers.memory helpers.flow helpers.torch_version helpers.claims helpers.slopes helpers.voices",
+    "helpers.quiz helpers.labs helpers.gpu helpers.memory helpers.captured helpers.flow helpers.torch_version helpers.claims helpers.slopes helpers.voices",
     "helpers.predicting helpers.clinic helpers.labs.engine helpers.exercises.lessons",
     "helpers.exercises helpers.short_tracebacks",
     "helpers.engine",
