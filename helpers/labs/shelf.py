@@ -117,7 +117,7 @@ def words(graph: Made, misfits: list[str]) -> str:
 
 def told(locks: Locks) -> list[str]:
     """Return what each lock wants."""
-    rows = {None: "2 rows or more", 1: "1 row"}.get(locks.rows, f"{locks.rows} rows")
+    rows = {None: "2+ rows", 1: "1 row"}.get(locks.rows, f"{locks.rows} rows")
     n = "any n" if locks.n is None else f"n = {locks.n}"
     mode = "train mode" if locks.is_training else "eval mode"
     return [rows, n, mode, f"grad mode {'on' if locks.grad_mode else 'off'}"]
