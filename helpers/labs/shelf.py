@@ -7,10 +7,10 @@ from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row, State
 from helpers.labs.engine.world import Action, World
 from helpers.labs.shelf_bench import SETUP, Call, Done, Locks, Made, done
-from helpers.labs.shelf_picture import ROOM, shelves
+from helpers.labs.shelf_picture import INSIDE, ROOM, shelves
 
 FED, LIN = "what you feed it", "what you do to lin"
-FIRST = Made(Locks(4, 2, True, True), has_hook=False)
+FIRST = Made(Locks(4, True, True), has_hook=False)
 
 
 class Shelf(World):
@@ -25,7 +25,6 @@ class Shelf(World):
         Action("others", "y = fast(torch.rand(4, 3))", "calls it with other numbers", FED),
         Action("seven", "y = fast(torch.ones(7, 3))", "calls it with seven rows", FED),
         Action("one", "y = fast(x[:1])", "calls it with one row", FED),
-        Action("three", "y = fast(x, n=3)", "calls it with another n", FED),
         Action("no_grad", "with torch.no_grad(): y = fast(x)", "calls it in a block", FED),
         Action("eval", "lin.eval(); y = fast(x)", "changes the mode, then calls it", LIN),
         Action("train", "lin.train(); y = fast(x)", "changes the mode, then calls it", LIN),
@@ -111,24 +110,22 @@ def words(graph: Made, misfits: list[str]) -> str:
     """Return the locks of a graph; ✗ is at those that kept the last call out."""
     locks = [f"✗ {lock}" if lock in misfits else lock for lock in told(graph.locks)]
     if graph.has_hook:
-        locks.append("made with the hook")
+        locks.append(INSIDE)
     return ", ".join(locks)
 
 
 def told(locks: Locks) -> list[str]:
     """Return what each lock wants."""
     rows = {None: "2+ rows", 1: "1 row"}.get(locks.rows, f"{locks.rows} rows")
-    n = "any n" if locks.n is None else f"n = {locks.n}"
     mode = "train mode" if locks.is_training else "eval mode"
-    return [rows, n, mode, f"grad mode {'on' if locks.grad_mode else 'off'}"]
+    return [rows, mode, f"grad mode {'on' if locks.grad_mode else 'off'}"]
 
 
 def unfit(locks: Locks, had: Locks) -> list[str]:
     """Return the locks that a call doesn't fit."""
     kept_out = []
-    for name, wanted, given, word in zip(Locks._fields, locks, had, told(locks), strict=True):
-        is_fit = wanted == given or (wanted is None and (name == "n" or given > 1))
-        if not is_fit:
+    for wanted, given, word in zip(locks, had, told(locks), strict=True):
+        if wanted != given and not (wanted is None and given > 1):
             kept_out.append(word)
     return kept_out
 
@@ -142,9 +139,8 @@ def is_mended(state: State) -> bool:
     ran, on = state.fact("ran"), "train mode, the hook is on"
     if state.fact("lin") != on or ran.endswith("new") or not ran.startswith("graph"):
         return False
-    locks = state.fact(ran)
-    plain = ("rows", "train mode", "grad mode on", "made with the hook")
-    return all(word in locks for word in plain) and "n = 3" not in locks
+    plain = ("rows", "train mode", "grad mode on", INSIDE)
+    return all(word in state.fact(ran) for word in plain)
 
 
 shelf = Lab(

@@ -18,7 +18,7 @@ SETUP = (
     "lin, hook = nn.Linear(3, 1, bias=False), None",
     "x = torch.ones(4, 3)",
     "def tenfold(module, inputs, output): return output * 10",
-    "def f(x, n=2): return torch.dropout(lin(x), 0.5, lin.training) * n",
+    "def f(x): return nn.functional.dropout(lin(x), 0.5, lin.training)",
     'fast = torch.compile(f, backend="eager", recompile_limit=3)',
     "y = fast(x)",
 )
@@ -35,10 +35,9 @@ class Call(NamedTuple):
 
 
 class Locks(NamedTuple):
-    """Hold what a graph asks of a call, or what a call has; `rows` and `n` are None where many will do."""
+    """Hold what a graph asks of a call, or what a call has; `rows` is None where many will do."""
 
     rows: int | None
-    n: int | None
     is_training: bool
     grad_mode: bool
 
@@ -65,18 +64,18 @@ class Bench:
     """Hold the names of one walk, and its graphs in the order in which they were made."""
 
     def __init__(self) -> None:
-        self.names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "seen": seen}
+        self.names: dict[str, Any] = {"torch": torch, "nn": torch.nn}
         self.names["listening"] = self.listening
-        self.shapes: list[tuple[bool, bool]] = []
-        self.ran = 0
+        self.are_open: list[bool] = []
+        self.ran, self.count = 0, 1
         setup = "\n".join(SETUP).replace('"eager"', "listening")
         with calm():
             exec(compile(setup, f"<lab of lesson 16, walk {next(_WALKS)}>", "exec"), self.names)
 
     def listening(self, graph: torch.fx.GraphModule, inputs: list[Any]) -> Callable[..., Any]:
         """Be a backend like "eager", which runs a graph as it is, and note which graph runs."""
-        self.shapes.append(loose(graph))
-        number = len(self.shapes)
+        self.are_open.append(is_open(graph))
+        number = len(self.are_open)
 
         def run(*values: Any) -> Any:
             self.ran = number
@@ -84,39 +83,41 @@ class Bench:
 
         return run
 
+    def is_alive(self) -> bool:
+        """Say whether the graphs are still on the shelf, by the first call once more: `torch._dynamo.reset()` may
+        have been called since.
+        """
+        self.names["lin"].train()
+        with calm():
+            exec(SETUP[-1], self.names)
+        return len(self.are_open) == self.count
+
     def press(self, call: Call) -> Done:
         """Run the lines of a call, then the same call in eager mode, both from one seed."""
-        before, self.ran = len(self.shapes), 0
+        self.ran = 0
         self.names["lin"].train(call.is_training)
         if call.has_hook and not self.names["hook"]:
             self.names["hook"] = self.names["lin"].register_forward_hook(self.names["tenfold"])
-        arguments = call.code.rpartition("fast(")[2]
+        given = call.code.rpartition("fast")[2]
         with calm():
             torch.default_generator.manual_seed(SEED)
             exec(call.code, self.names)
             torch.default_generator.manual_seed(SEED)
-            eager = eval(f"f({arguments}", self.names)
-            rows, n = eval(f"seen({arguments}", self.names)
-        had = Locks(rows, n, call.is_training, "no_grad" not in call.code.partition("fast")[0])
-        made = None
-        if len(self.shapes) > before:
-            many_rows, any_n = self.shapes[-1]
-            locks = had._replace(rows=None if many_rows else rows, n=None if any_n else n)
+            eager = eval(f"f{given}", self.names)
+        y = self.names["y"]
+        had, made = Locks(len(y), call.is_training, y.requires_grad), None
+        if len(self.are_open) > self.count:
+            self.count += 1
+            locks = had._replace(rows=None) if self.are_open[-1] else had
             made = Made(locks, call.has_hook)
-        return Done(self.ran, made, had, times(self.names["y"], eager))
+        return Done(self.ran, made, had, times(y, eager))
 
 
-def seen(x: torch.Tensor, n: int = 2) -> tuple[int, int]:
-    """Return what locks look at in the arguments of `f`."""
-    return len(x), n
-
-
-def loose(graph: torch.fx.GraphModule) -> tuple[bool, bool]:
-    """Say whether a graph leaves the number of rows open, and whether it leaves `n` open."""
-    given = {
-        node.name: node.meta["example_value"] for node in graph.graph.find_nodes(op="placeholder")
-    }
-    return isinstance(given["l_x_"].shape[0], torch.SymInt), "l_n_" in given
+def is_open(graph: torch.fx.GraphModule) -> bool:
+    """Say whether a graph leaves the number of rows open."""
+    nodes = graph.graph.find_nodes(op="placeholder")
+    given = {node.name: node.meta["example_value"] for node in nodes}
+    return isinstance(given["l_x_"].shape[0], torch.SymInt)
 
 
 def times(y: torch.Tensor, eager: torch.Tensor) -> float:
@@ -151,9 +152,11 @@ def done(made: tuple[Call, ...], call: Call) -> Done:
 
     Calls that make no graph change nothing that a later one could notice: they need not be run again.
     """
-    bench = _BENCHES.pop(made, None) or Bench()
-    for earlier in made[len(bench.shapes) - 1 :]:
-        bench.press(earlier)
+    bench = _BENCHES.pop(made, None)
+    if bench is None or not bench.is_alive():
+        bench = Bench()
+        for earlier in made:
+            bench.press(earlier)
     found = bench.press(call)
     _BENCHES[(*made, call) if found.made else made] = bench
     return found

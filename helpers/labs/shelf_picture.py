@@ -9,10 +9,10 @@ from helpers.labs.engine.lab import as_text
 from helpers.labs.engine.scene import Drawn
 from helpers.labs.engine.state_map import State
 
-ROOM = 3
+ROOM, INSIDE = 3, "with the hook"
 # px: the picture, a place for a graph and the step to the next, a line of locks
-WIDE, HIGH, PLACE, STEP, LINE = 470, 262, (150, 142), 160, 20
-BOARD, RESULT, LOW = 146, (180, 40), 168  # px: the board, the boxes with results, and their top
+WIDE, HIGH, PLACE, STEP, LINE = 470, 250, (150, 126), 160, 21
+BOARD, RESULT, LOW = 130, (180, 40), 154  # px: the board, the boxes with results, and their top
 
 
 def shelves(states: Sequence[State], alt: str) -> Drawn:
@@ -36,8 +36,7 @@ def marks(state: State) -> list[Mark]:
     pen.rect("tag", 0, BOARD, WIDE, 6, 3)
     draw_results(pen, "f itself" if ran == "none" else ran, state.fact("eager's y"))
     pen.owner = Owner("fact", 3)
-    pen.write("row", 0, HIGH - 14, ("lin", ""))
-    pen.write("start", 32, HIGH - 14, (state.fact("lin"), ""))
+    pen.write("start", 0, HIGH - 14, (f"lin: {state.fact('lin')}", ""))
     return pen.marks
 
 
@@ -50,8 +49,10 @@ def draw_place(pen: Pen, x: int, name: str, locks: str, has_run: bool) -> None:
         pen.write("middle", middle, high // 2, ("empty", ""), state="ghost")
         return
     pen.rect("operation", x, 2, wide, high, 8)
-    if has_run:  # on top, so that a graph that no longer runs has not changed
+    if has_run:  # on top and nobody's, so that a graph that no longer runs has not changed
+        owner, pen.owner = pen.owner, None
         pen.rect("operation", x, 2, wide, high, 8, state="now")
+        pen.owner = owner
     pen.write("label", middle, 22, (name, ""))
     for nr, lock in enumerate(locks.split(", ")):
         draw_lock(pen, x, 46 + LINE * nr, lock)
@@ -61,7 +62,7 @@ def draw_lock(pen: Pen, x: int, y: int, lock: str) -> None:
     """Draw a line of a graph: a lock, or, without a dot, what is inside."""
     word = lock.removeprefix("✗ ")
     is_misfit = lock != word
-    if not word.startswith("made"):
+    if word != INSIDE:
         pen.circle("saved", x + 14, y - 5, 4, state="modified" if is_misfit else "held")
         pen.write("start", x + 26, y, (word, ""), state="wrong" if is_misfit else "")
         return
