@@ -585,9 +585,9 @@ def compiled_walk(keys):
         exec(code, names)
         torch.manual_seed(2)
         eager = eval("f" + code.rpartition("fast")[2], names)
-        reasons = [one.recompile_reason for one in get_compilation_metrics()]
+        reasons = [one.recompile_reason or "" for one in get_compilation_metrics()]
         is_right = torch.equal(names["y"], eager)
-        found.append((len(made), ran[0] if ran else 0, is_right, str(reasons)))
+        found.append((len(made), ran[0] if ran else 0, is_right, "\n".join(reasons)))
     return found
 
 
@@ -614,7 +614,6 @@ LOCKS = {  # what is red in the picture, and what torch itself gives as the reas
     "1 row": "size mismatch at index 0. expected 1",
     "2+ rows": "2 <= x.size()[0]",
     "train mode": "G['lin'].training == True",
-    "eval mode": "G['lin'].training == False",
     "grad mode on": "GLOBAL_STATE changed: grad_mode",
     "grad mode off": "GLOBAL_STATE changed: grad_mode",
 }

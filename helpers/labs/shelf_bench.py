@@ -92,12 +92,19 @@ class Bench:
             exec(SETUP[-1], self.names)
         return len(self.are_open) == self.count
 
+    def hang(self, has_hook: bool) -> None:
+        """Put the hook on, or take off what another call has left there."""
+        hook = self.names["hook"]
+        if hook and not has_hook:
+            self.names["hook"] = hook.remove()
+        elif has_hook and not hook:
+            self.names["hook"] = self.names["lin"].register_forward_hook(self.names["tenfold"])
+
     def press(self, call: Call) -> Done:
         """Run the lines of a call, then the same call in eager mode, both from one seed."""
         self.ran = 0
         self.names["lin"].train(call.is_training)
-        if call.has_hook and not self.names["hook"]:
-            self.names["hook"] = self.names["lin"].register_forward_hook(self.names["tenfold"])
+        self.hang(call.has_hook)
         given = call.code.rpartition("fast")[2]
         with calm():
             torch.default_generator.manual_seed(SEED)
