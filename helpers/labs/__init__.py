@@ -8,6 +8,7 @@ from helpers.labs.leaves import leaves
 from helpers.labs.lifecycle import lifecycle
 from helpers.labs.loop import loop
 from helpers.labs.requires_grad import requires_grad
+from helpers.labs.shelf import shelf
 from helpers.labs.sure import sure
 from helpers.labs.versions import versions
 from helpers.labs.who_records import who_records
@@ -21,6 +22,7 @@ __all__ = [
     "lifecycle",
     "loop",
     "requires_grad",
+    "shelf",
     "sure",
     "versions",
     "who_records",
