@@ -11,8 +11,8 @@ from helpers.labs.engine.state_map import State
 
 ROOM, INSIDE = 3, "with the hook"
 # px: the picture, a place for a graph and the step to the next, a line of locks
-WIDE, HIGH, PLACE, STEP, LINE = 470, 250, (150, 126), 160, 21
-BOARD, RESULT, LOW = 130, (180, 40), 154  # px: the board, the boxes with results, and their top
+WIDE, HIGH, PLACE, STEP, LINE = 470, 182, (150, 106), 160, 19
+BOARD, RESULT, LOW = 110, (180, 30), 122  # px: the board, the boxes with results, and their top
 
 
 def shelves(states: Sequence[State], alt: str) -> Drawn:
@@ -33,10 +33,10 @@ def marks(state: State) -> list[Mark]:
         pen.owner = Owner("box", nr)
         draw_place(pen, nr * STEP, name, state.fact(name), name == ran)
     pen.owner = Owner("fact", 0)
-    pen.rect("tag", 0, BOARD, WIDE, 6, 3)
+    pen.rect("tag", 0, BOARD, WIDE, 5, 2)
     draw_results(pen, "f itself" if ran == "none" else ran, state.fact("eager's y"))
     pen.owner = Owner("fact", 3)
-    pen.write("start", 0, HIGH - 14, (f"lin: {state.fact('lin')}", ""))
+    pen.write("start", 0, HIGH - 10, (f"lin: {state.fact('lin')}", ""))
     return pen.marks
 
 
@@ -46,16 +46,16 @@ def draw_place(pen: Pen, x: int, name: str, locks: str, has_run: bool) -> None:
     middle = x + wide // 2
     if locks == "none":
         pen.rect("none", x, 2, wide, high, 8)
-        pen.write("middle", middle, high // 2, ("empty", ""), state="ghost")
+        pen.write("middle", middle, high // 2 + 6, ("empty", ""), state="ghost")
         return
     pen.rect("operation", x, 2, wide, high, 8)
     if has_run:  # on top and nobody's, so that a graph that no longer runs has not changed
         owner, pen.owner = pen.owner, None
         pen.rect("operation", x, 2, wide, high, 8, state="now")
         pen.owner = owner
-    pen.write("label", middle, 22, (name, ""))
+    pen.write("label", middle, 20, (name, ""))
     for nr, lock in enumerate(locks.split(", ")):
-        draw_lock(pen, x, 46 + LINE * nr, lock)
+        draw_lock(pen, x, 41 + LINE * nr, lock)
 
 
 def draw_lock(pen: Pen, x: int, y: int, lock: str) -> None:
@@ -66,7 +66,7 @@ def draw_lock(pen: Pen, x: int, y: int, lock: str) -> None:
         pen.circle("saved", x + 14, y - 5, 4, state="modified" if is_misfit else "held")
         pen.write("start", x + 26, y, (word, ""), state="wrong" if is_misfit else "")
         return
-    pen.write("middle", x + PLACE[0] // 2, y + 4, (word, ""))
+    pen.write("middle", x + PLACE[0] // 2, y + 2, (word, ""))
 
 
 def draw_results(pen: Pen, maker: str, eager: str) -> None:
@@ -79,7 +79,7 @@ def draw_results(pen: Pen, maker: str, eager: str) -> None:
     for nr, (x, words) in enumerate(((0, f"y, by {maker}"), (right, told))):
         pen.owner = Owner("fact", nr + 1)
         pen.rect("leaf", x, LOW, wide, high, 8)
-        pen.write("middle", x + wide // 2, LOW + 26, (words, ""))
+        pen.write("middle", x + wide // 2, LOW + 20, (words, ""))
     pen.owner = Owner("fact", 4)
     sign = ("=", "") if is_same else ("≠", "wrong")
-    pen.write("start", WIDE // 2 - 5, LOW + 26, (sign[0], ""), state=sign[1])
+    pen.write("start", WIDE // 2 - 5, LOW + 20, (sign[0], ""), state=sign[1])
