@@ -355,7 +355,9 @@ torch._dynamo.reset()
 """
 
 
-_MOST = 30  # programs that are drawn from: each is compiled once, where a hundred variants are asked
+_MOST = (
+    30  # programs that are drawn from: each is compiled once, where a hundred variants are asked
+)
 _KINDS = ("torch.zeros({})", "torch.ones({}).double()", "torch.ones({}, requires_grad=True)")
 
 
@@ -654,7 +656,7 @@ class Captured(Lines):
     def of(self, letters: str, begin: str = "", chosen: Sequence[str] = ()) -> dict[str, object]:
         """Return the fields of an exercise whose truth is computed when it's first asked for."""
         given = dict(zip(letters, chosen or self.lines, strict=False))
-        alone = partial(super().of, "a", begin)
+        alone = partial(super().of, "ab", begin)
 
         def truth() -> list[str]:
             tried = {letter: alone([line])["solution"] for letter, line in given.items()}
