@@ -4,7 +4,7 @@ model, how many graphs are made, a question that no capture can answer, bytes, a
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from random import Random
@@ -355,10 +355,14 @@ torch._dynamo.reset()
 """
 
 
+_MOST = (
+    30  # programs that are drawn from: each is compiled once, where a hundred variants are asked
+)
 _KINDS = ("torch.zeros({})", "torch.ones({}).double()", "torch.ones({}, requires_grad=True)")
 
 
 def _other_calls(random: Random) -> Data:
+    random = Random(random.randrange(_MOST))
     first, second, third = random.sample(range(3, 10), 3)
     rest = [f"torch.ones({second})", f"torch.ones({third})", "torch.ones(1)"]
     rest.append(random.choice(_KINDS).format(first))
@@ -577,6 +581,7 @@ _STEPS = ("x.sin() * 1.01", "x.cos() * 0.99", "x.cos() / 2", "x.sin() * 2")
 
 
 def _other_sizes(random: Random) -> Data:
+    random = Random(random.randrange(_MOST))
     return {
         "count": 100 * random.randint(2, 9),
         "side": random.choice((10, 20, 30)),
@@ -646,12 +651,18 @@ _SUM = "Does backward need the product's result at all?"
 
 
 class Captured(Lines):
-    """Hold lines that take long to try, so each set of six is tried once."""
+    """Hold lines that take long to try, so each is tried once, by itself."""
 
-    def of(self, *args: object, **named: object) -> dict[str, object]:
+    def of(self, letters: str, begin: str = "", chosen: Sequence[str] = ()) -> dict[str, object]:
         """Return the fields of an exercise whose truth is computed when it's first asked for."""
-        fields = super().of(*args, **named)
-        return fields | {"truth": partial(run_once, fields["solution"])}
+        given = dict(zip(letters, chosen or self.lines, strict=False))
+        alone = partial(super().of, "ab", begin)
+
+        def truth() -> list[str]:
+            tried = {letter: alone([line])["solution"] for letter, line in given.items()}
+            return [letter for letter, code in tried.items() if run_once(code)]
+
+        return super().of(letters, begin, chosen) | {"truth": truth}
 
 
 _GIVEN = """x = torch.tensor([{}, {}], requires_grad=True)
