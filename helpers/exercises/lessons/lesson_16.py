@@ -296,7 +296,7 @@ def answer(copy, model, x):
 ~           y.sum().backward()
 ~           seen += [y, t.grad]  # Your `backward()` fills the `.grad` of the model's weights as well.
 ~               # `torch.autograd.grad` touches none.
-        if not all(map(torch.equal, seen[:2], seen[2:])):  # of the copy, and of the model
+        if not all(map(torch.equal, seen[:2], seen[2:])):
             found.append("train" if mode else "eval")
     for one, was in zip((copy, model), before):
         one.train(was)  # both get their modes back
