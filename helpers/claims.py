@@ -20,7 +20,7 @@ def refusal(call: Callable[[], object]) -> str:
     """Return the message of the error that a call raises, "" without one."""
     try:
         call()
-    except (RuntimeError, TypeError, ValueError) as error:
+    except (RuntimeError, TypeError, ValueError, AssertionError, AttributeError) as error:
         return str(error)
     return ""
 

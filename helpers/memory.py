@@ -59,6 +59,15 @@ def most_bytes(forward: Callable[[], torch.Tensor]) -> int:
     return max(map(max, bytes_in_use(forward)))
 
 
+def most_bytes_while(run: Callable[[], object]) -> int:
+    """Return the most bytes that are in use at a time while `run()` runs, its result included.
+    Forward mode copies some tensors only because this watches; what grows and what doesn't is true.
+    """
+    with _Meter() as meter:
+        _result = run()
+        return max(accumulate([size for _, size in meter.changes], initial=0))
+
+
 def plot_bytes(forward: Callable[[], torch.Tensor], leaf: torch.Tensor) -> Plot:
     """Plot the bytes in use during `forward().backward()`, without and with `retain_graph=True`.
 

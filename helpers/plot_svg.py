@@ -36,6 +36,7 @@ GROUND = (
     ((("stroke", palette.LIGHT["rim"], palette.DARK["rim"]),), ".panel"),
     ((("fill", palette.LIGHT["ink"], palette.DARK["ink"]),), "text"),
 )
+WHOLE = "data:", "matrix("  # pixels, and what makes each of them larger
 
 
 def chart(figure: Figure, alt: str) -> str:
@@ -88,7 +89,7 @@ class Sheet:
                 yield "d", path(value)
             elif not value.startswith("rotate(-0"):
                 name = name.replace(HREF, "href")
-                yield name, value if value.startswith("data:") else self.shorter(value)
+                yield name, value if value.startswith(WHOLE) else self.shorter(value)
 
     def id(self, name: str) -> str:
         return self.ids.setdefault(name, f"s{len(self.ids)}")
@@ -100,7 +101,8 @@ class Sheet:
 
     def look(self, style: str) -> str:
         """Return the class of a style, whose colours have a light and a dark form."""
-        own = dict(rule.strip().split(": ", 1) for rule in style.strip("; ").split(";"))
+        written = (rule.split(":", 1) for rule in style.strip("; ").split(";"))
+        own = {name.strip(): value.strip() for name, value in written}
         is_area = "font-size" not in own and "stroke" not in own
         rules = []
         for name, value in own.items():

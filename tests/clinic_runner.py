@@ -64,8 +64,15 @@ def shown(cells):
         torch.autograd.set_detect_anomaly(False)
         torch.set_grad_enabled(True)
         shell.history_manager.end_session()
+        forget_compiled()
         shell.user_ns.clear()  # as when its kernel ends
         InteractiveShell.clear_instance()
+
+
+def forget_compiled():
+    """Let no program find what torch.compile made for another: it keeps graphs by their code."""
+    if "torch._dynamo" in sys.modules:
+        torch.compiler.reset()
 
 
 def _shown(shell, cells):

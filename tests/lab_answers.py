@@ -26,6 +26,8 @@ LABS = {
     "09": labs.versions,
     "11": labs.loop,
     "14": labs.hooks,
+    "16": labs.shelf,
+    "17": labs.jacobian,
 }
 FOLD = re.compile(
     r"<details><summary>(?:Answers: open them when you have played|Why\? Open it when you have run the cell)"
@@ -44,6 +46,17 @@ NAMED = {  # lessons whose answers name buttons in words, and what they call the
     "09": ("forward", "no_grad", "minus", "detach", "data", "numpy", "direct", "clone", "backward"),
     "11": ("forward",),
     "14": ("tenfold", "one_more", "keep", "halve", "forward", "backward"),
+    "16": ("others", "seven", "one", "no_grad", "eval", "train", "step", "hook"),
+    "17": (
+        "row",
+        "all rows",
+        "column",
+        "all columns",
+        "even columns",
+        "odd columns",
+        "arrow",
+        "band",
+    ),
 }
 PRESSES = re.compile(r"\*[a-z_ ]+\*(?:, (?:`[^`]+`|\*[a-z_ ]+\*))*")
 DIGITS = "1234567890"
@@ -123,6 +136,8 @@ class Prompt:
 
     def begin(self):
         self.names = {"torch": torch, "nn": torch.nn}
+        if self.lesson == "16":
+            torch._dynamo.reset()
         exec("\n".join(LABS[self.lesson].world.setup), self.names)
         self.follow()
 

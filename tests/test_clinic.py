@@ -13,7 +13,7 @@ import weakref
 
 import pytest
 import torch
-from clinic_runner import shown
+from clinic_runner import forget_compiled, shown
 
 from autograd_graphs.answer_card import html
 from autograd_graphs.diagnosing import diagnosis
@@ -46,6 +46,7 @@ def raised(source, space=None, name="<lesson>"):
             return error, caught, space
         finally:
             torch.set_warn_always(False)
+            forget_compiled()
     return None, caught, space
 
 

@@ -606,6 +606,82 @@ for _ in range(6):
     STEP
 # then
 loss = F.mse_loss(net(x), y)
+
+## a compiled model
+fast = torch.compile(net, backend="aot_eager")
+# loop
+for _ in range(6):
+    loss = F.mse_loss(fast(x), y)
+    STEP
+# then
+loss = F.mse_loss(fast(x), y)
+
+## a compiled loss, and a layer that is frozen
+net[0].requires_grad_(False)
+@torch.compile(backend="aot_eager")
+def wrong(x, y):
+    return F.mse_loss(net(x), y)
+# loop
+for _ in range(6):
+    loss = wrong(x, y)
+    STEP
+# then
+loss = wrong(x, y)
+
+## a penalty on the slope of a compiled critic that keeps its graph
+fast = torch.compile(net, backend="eager")
+x.requires_grad_()
+# loop
+for _ in range(6):
+    (slope,) = torch.autograd.grad(fast(x).sum(), x, create_graph=True)
+    loss = F.mse_loss(fast(x), y) + ((slope.norm(dim=1) - 1) ** 2).mean()
+    STEP
+# then
+(slope,) = torch.autograd.grad(fast(x).sum(), x, create_graph=True)
+loss = F.mse_loss(fast(x), y) + ((slope.norm(dim=1) - 1) ** 2).mean()
+
+## a traced model that keeps its dropout as a module
+net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 1)).eval()
+net = torch.fx.symbolic_trace(net).train()
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+# loop
+for _ in range(6):
+    loss = F.mse_loss(net(x), y)
+    STEP
+# then
+loss = F.mse_loss(net(x), y)
+
+## a model that was traced in the mode in which it runs
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.outer = nn.Linear(4, 8), nn.Linear(8, 1)
+    def forward(self, x):
+        return self.outer(F.dropout(self.inner(x), 0.5, self.training))
+net = torch.fx.symbolic_trace(Net())
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+# loop
+for _ in range(6):
+    loss = F.mse_loss(net(x), y)
+    STEP
+# then
+loss = F.mse_loss(net(x), y)
+
+## per-sample gradients, clipped one by one
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def wrong(weights, x, y):
+    return F.mse_loss(torch.func.functional_call(net, weights, (x,)), y)
+each = torch.vmap(torch.func.grad(wrong), in_dims=(None, 0, 0))
+# loop
+for _ in range(6):
+    weights = {name: one.detach() for name, one in net.named_parameters()}
+    for name, slopes in each(weights, x, y).items():
+        norms = slopes.flatten(1).norm(dim=1).clamp(min=1)
+        net.get_parameter(name).grad = (slopes.flatten(1) / norms[:, None]).mean(0).view_as(weights[name])
+    opt.step()
+    opt.zero_grad()
+# then
+loss = F.mse_loss(net(x), y)
 """
 
 

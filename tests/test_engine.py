@@ -7,6 +7,7 @@ import linecache
 import os
 import subprocess
 import sys
+from functools import partial
 from random import Random
 
 import nbformat
@@ -19,7 +20,7 @@ from helpers import check, my_engine
 from helpers.engine import keeping
 from helpers.engine.cells import Cell
 from helpers.engine.checks import TRIED, random_program
-from helpers.engine.programs import on_engine, on_torch
+from helpers.engine.programs import drawn, on_engine, on_torch
 from helpers.engine.putting_together import STAGES, count, engine, given, lines, text, yours
 from helpers.exercises.exercise import exercises, find, lessons
 from helpers.exercises.verdict import judge
@@ -84,12 +85,34 @@ def test_many_paths_take_no_time_and_a_long_chain_no_recursion():
     assert float(x.grad.data) == 2.0**60
 
 
+def test_forward_mode_gives_what_jvp_gives():
+    """Random programs without their first line are functions of `x`."""
+    value, make_dual = OURS["17"]["Value"], OURS["17"]["make_dual"]
+    for seed in range(200):
+        first, _, body = drawn(Random(seed), 2 + seed % 9, False).partition("\n")
+        x = eval(first.removeprefix("x = "), {"Value": float64})
+        v = torch.arange(1.0, 1 + x.numel(), dtype=torch.float64).view_as(x)
+        _, right = torch.func.jvp(partial(last_of, body, float64), (x,), (v,))
+        z = last_of(body, lambda data, **_: value(float64(data)), make_dual(value(x), value(v)))
+        assert torch.equal(0 * right if z.tangent is None else z.tangent.data, right)
+
+
+def last_of(body, value, x):
+    names = {"Value": value, "x": x}
+    exec(body, names)
+    return names["z"]
+
+
+def float64(data, requires_grad=False):
+    return torch.tensor(data, dtype=torch.float64)
+
+
 def test_a_student_writes_little_at_a_time_and_the_whole_stays_short():
     so_far = {}
     for stage in STAGES:
         so_far[stage] = text(stage)
         assert 11 <= count(yours(stage)) <= 25
-        assert lines(so_far) <= (155 if stage <= "09" else 280 if stage < "19c" else 300)
+        assert lines(so_far) <= (155 if stage <= "09" else 280 if stage < "19c" else 320)
 
 
 # Mistakes, each in the smallest place of our own text, and words of what a student hears
@@ -147,6 +170,11 @@ HOOKS = yours("14").partition("retain_graph=False):\n")[2]
 BEFORE, RUN, REST = HOOKS.partition("    grads = run_node(node, grad, retain_graph)\n")
 KEPT = f"    came = grad\n{HOOKS}"
 VALIDATED = "    return validate_outputs(node, grads if isinstance(grads, tuple) else (grads,))\n"
+DUAL = "    return beside(value, as_value(tangent, value.data.dtype))\n"
+BOTH, UNPACKED = "((a, b), (b, a))", "return beside(value, None), value.tangent"
+ADDED_UP = "        tangent = result.tangent + tangent\n"
+PUSHED = "push(result, one.tangent * beside(other, None))  # a slope times the plain number\n"
+ONCE_SET = "    result.tangent = tangent\n"
 MISTAKES = {
     "04": [
         ("    if any(value.requires_grad for value in inputs):", "    if False:", "doesn't know that it"),
@@ -376,6 +404,44 @@ MISTAKES = {
         ("in node.after", "in (() if node.next_functions else node.after)", "not only that of a leaf"),
         ("changed = hook(grad)", "try:\n            changed = hook(grad)\n        except Exception:\n            changed = None", "swallowed its error"),
         ("            grad = changed\n", "            grad = Value(changed.data)\n", "Hooks can be recorded as well"),
+    ],
+    "17": [
+        (", saved=(a, b)", "", "photograph both factors, as it did"),
+        (f"{PUSHED}    return result\n", PUSHED, "have to return their result"),
+        (f"{BOTH}:\n        if one.tangent is not None:", f"{BOTH}:\n        if True:", "nothing to push"),
+        ("in (a, b):\n        if one.tangent is not None:", "in (a, b):\n        if True:", "nothing to push"),
+        (DUAL, DUAL.replace("return ", ""), "has to return the dual"),
+        (DUAL, DUAL.replace("as_value(tangent, value.data.dtype)", "tangent"), "and no bare number"),
+        ("one.tangent * beside(other, None)", "one.tangent.data * other.data", "and no bare number"),
+        (UNPACKED, "return beside(value, None), value.tangent and value.tangent.data", "and no bare number"),
+        (PUSHED, "pass\n", "The result of `u * 2` has no tangent"),
+        (DUAL, "    return beside(value, None)\n", "The result of `u * 2` has no tangent"),
+        (BOTH, "((b, a),)", "The result of `u * 2` has no tangent"),
+        (BOTH, "((a, b),)", "has to push for both factors"),
+        ("beside(other, None)", "beside(one, None)", "goes through a product times the *other*"),
+        ("one.tangent * beside(other, None)", "one.tangent", "A product multiplies it by a slope"),
+        ("            push(result, one.tangent)\n", "            pass\n", "Nothing came through the sum"),
+        (DUAL, "    value.tangent = as_value(tangent, value.data.dtype)\n    return value\n", "Nobody asked for the slope"),
+        (ADDED_UP, "        pass\n", "adds to what is there"),
+        (ADDED_UP, "        return\n", "adds to what is there"),
+        (ADDED_UP, "        tangent = result.tangent * tangent\n", "adds to what is there"),
+        (DUAL, "    return beside(value, Value(torch.ones_like(value.data)))\n", "isn't always 1"),
+        ("beside(other, None)", "other", "has a tangent of its own"),
+        (ADDED_UP, "        result.tangent.data += tangent.data\n        return\n", "wrote into the tangent of `u`"),
+        (DUAL, "    dual = detach(value)\n    dual.tangent = as_value(tangent, value.data.dtype)\n    return dual\n", "gets no gradient through the dual"),
+        (DUAL, "    dual = Value(value.data, value.requires_grad)\n    dual.tangent = as_value(tangent)\n    return dual\n", "gets no gradient through the dual"),
+        (UNPACKED, "return value.tangent", "returns two things"),
+        (UNPACKED, UNPACKED.replace("return ", ""), "returns two things"),
+        (UNPACKED, "return value, value.tangent", "returns first still has its tangent"),
+        (UNPACKED, "tangent, value.tangent = value.tangent, None\n    return value, tangent", "took the tangent off"),
+        (UNPACKED, "return value.tangent, beside(value, None)", "the value first, and then its tangent"),
+        (UNPACKED, "return detach(value), value.tangent", "Only the tangent goes"),
+        (UNPACKED, "return beside(value, None), value.tangent or Value(0.0 * value.data)", "and no zeros"),
+        (ONCE_SET, "    if result.requires_grad:\n        result.tangent = tangent\n", "whether anything requires grad"),
+        (ONCE_SET, "    if grad_mode:\n        result.tangent = tangent\n", "switches the recording off"),
+        ("beside(other, None)", "detach(other)", "has lost its history, so it can't"),
+        ("one.tangent * beside(other, None)", "Value(one.tangent.data * other.data)", "has lost its history, so it can't"),
+        ("saved=(a, b)", "saved=(beside(a, None), beside(b, None))", "Photograph the factors themselves"),
     ],
     "19a": [
         ("Expand.apply(grad, ctx.wide), None", "grad, None", "each of them gets it"),

@@ -4,6 +4,7 @@ tried for each of these keys here, and everywhere in tests/test_labs.py.
 """
 
 import ast
+import random
 import re
 from itertools import permutations
 
@@ -22,9 +23,12 @@ from lab_answers import (
     solutions,
     walk,
 )
+from torch._dynamo.utils import clear_compilation_metrics, get_compilation_metrics
 
 from autograd_graphs.text import short_numbers
 from helpers import labs
+from helpers.labs.jacobian_table import OPEN
+from helpers.labs.shelf_bench import calm
 
 WORDS = ["no", "one", "two", "three", "four", "five", "six"]
 ORDINALS = ["no", "first", "second", "third", "fourth", "fifth"]
@@ -540,6 +544,87 @@ def at_node(state, name):
     return [node.name for node in state.graph.nodes].index(name)
 
 
+# Lesson 17: a Jacobian in the fewest presses
+
+
+def is_full(function):
+    return lambda state, error: state.chosen == (function,) and OPEN not in str(state.facts)
+
+
+def test_17_1_and_2_five_rows_or_three_presses_fill_the_arrow():
+    rows, fewest_of_all = answers("17")[1], answers("17")[2]
+    full = is_full("arrow")
+    (keys,) = rows.keys
+    assert rows.bold == f"{WORDS[len(keys.split())].capitalize()} presses."
+    assert [full(*walk("17", keys[:long])) for long in (7, 9)] == [False, True]
+    (count,) = {solved("17", keys, full) for keys in fewest_of_all.keys}
+    assert fewest_of_all.bold == f"{count.capitalize()} presses."
+    two = walk("17", fewest_of_all.keys[1][:3])[0]
+    assert two.title == "0 of 13 numbers known", "the reason says so"
+    found = [key for key in lines("17") if full(*walk("17", f"2 4 {key}"))]
+    assert found == ["1", "3"], "the notes say so"
+
+
+def test_17_3_two_presses_fill_the_band():
+    answer = answers("17")[3]
+    (keys,) = answer.keys
+    solved("17", keys, is_full("band"))
+    presses = WORDS[len(keys.split()) - 1]
+    assert answer.bold == f"{presses.capitalize()} presses, and {presses} for 1,000 rows as well."
+    ways = {
+        "".join(sorted(keys[2:])) for keys in solutions("17", 3, is_full("band")) if keys[0] == "8"
+    }
+    assert {way.strip() for way in ways} == {"24", "45", "46", "56"}, "the notes say so"
+
+
+def test_17_each_cell_holds_what_jacrev_says_and_an_open_one_could_hold_another():
+    functions, whole = at("17", "7").names, {}
+    for name in ("arrow", "band"):
+        whole[name] = torch.func.jacrev(functions[name])(functions["x"])
+    for state in labs.jacobian.map().states:
+        (function,) = state.chosen
+        jacobian = whole[function]
+        places = jacobian.nonzero().tolist()
+        cells = [state.fact(f"row {row}").split()[column] for row, column in places]
+        assert all(
+            cell in (OPEN, f"{jacobian[row, column]:g}")
+            for cell, (row, column) in zip(cells, places, strict=True)
+        )
+        assert [cell == OPEN for cell in cells] == open_after(state.path, places)
+        for name, kind in (("all rows", 0), ("all columns", 1)):
+            told = f"{jacobian.sum(kind).int().tolist()}"[1:-1].replace(",", "")
+            assert state.fact(name) in ("", told)
+
+
+def open_after(path, places):
+    """Say of each place whether two tables that differ there return the same, whatever the path asks."""
+    back = []
+    for place in places:
+        table = torch.zeros(5, 5, dtype=torch.float64)
+        table[tuple(place)] = 1
+        back.append(torch.cat([torch.zeros(1), *returned(table, path)]))
+    _, sizes, ways = torch.linalg.svd(torch.stack(back, 1))
+    free = ways[int((sizes > 1e-9).sum()) :]
+    return (free.abs() > 1e-9).any(0).tolist()
+
+
+def returned(table, path):
+    """Return what each press on a path returns of a table."""
+    rows, columns, found = iter(table), iter(table.T), []
+    for press in path:
+        asked = {
+            "row": lambda: next(rows),
+            "column": lambda: next(columns),
+            "all_rows": lambda: table.sum(0),
+            "all_columns": lambda: table.sum(1),
+            "even_columns": lambda: table[:, [0, 2, 4]].sum(1),
+            "odd_columns": lambda: table[:, [1, 3]].sum(1),
+        }
+        if press in asked:
+            found.append(asked[press]())
+    return found
+
+
 @pytest.mark.parametrize("lesson", sorted(LABS))
 def test_a_slide_presses_what_the_answers_tell_to_press(lesson):
     slide = around(lesson)[0].metadata.course["slide"]
@@ -555,3 +640,115 @@ def test_a_lab_asks_what_its_lesson_asks_and_the_answers_are_seen_there(lesson):
     fewest = [max(end.fewest for end in goal.ends) for goal in goals]
     longest = [max(len(keys.split()) for keys in answer.keys) for answer in told.values()]
     assert all(few <= most for few, most in zip(fewest, longest, strict=True))
+
+
+# Lesson 16: a compiled function, the locks of its graphs
+
+
+def compiled_walk(keys):
+    """Press keys in plain torch, with a backend that counts; return for each what torch says: how many graphs there
+    are, which of them ran (0: none), whether y is eager's, and why no older graph fits.
+    """
+    made, ran, found = [], [], []
+
+    def backend(graph, inputs):
+        made.append(graph)
+        number = len(made)
+        return lambda *values: (ran.append(number), graph(*values))[1]
+
+    torch._dynamo.reset()
+    names = {"torch": torch, "nn": torch.nn, "backend": backend}
+    exec("\n".join(labs.shelf.world.setup).replace('"eager"', "backend"), names)
+    for key in keys.split():
+        ran.clear()
+        clear_compilation_metrics()
+        code = lines("16")[key].code
+        torch.manual_seed(2)
+        exec(code, names)
+        torch.manual_seed(2)
+        eager = eval("f" + code.rpartition("fast")[2], names)
+        reasons = [one.recompile_reason or "" for one in get_compilation_metrics()]
+        is_right = torch.equal(names["y"], eager)
+        found.append((len(made), ran[0] if ran else 0, is_right, "\n".join(reasons)))
+    return found
+
+
+def on_shelf(state):
+    """Return what the map says of the same: graphs, the one that ran, whether y is eager's."""
+    graphs = [nr for nr in (1, 2, 3) if state.fact(f"graph {nr}") != "none"]
+    ran = int(re.sub(r"\D", "", state.fact("ran")) or 0)
+    return len(graphs), ran, state.fact("eager's y") == "the same"
+
+
+def test_16_long_walks_in_plain_torch_are_walks_on_the_map():
+    """Calls that make no graph are not replayed by the lab: here all are."""
+    rng = random.Random(1)
+    with calm():
+        for _ in range(12):
+            keys = rng.choices("12345678", k=12)
+            for count, told in enumerate(compiled_walk(" ".join(keys)), start=1):
+                state, error = walk("16", " ".join(keys[:count]))
+                assert (*on_shelf(state), error) == (*told[:3], ""), keys[:count]
+
+
+LOCKS = {  # what is red in the picture, and what torch itself gives as the reason
+    "4 rows": "size mismatch at index 0. expected 4",
+    "1 row": "size mismatch at index 0. expected 1",
+    "2+ rows": "2 <= x.size()[0]",
+    "train mode": "G['lin'].training == True",
+    "grad mode on": "GLOBAL_STATE changed: grad_mode",
+    "grad mode off": "GLOBAL_STATE changed: grad_mode",
+}
+
+
+def test_16_the_lock_that_does_not_fit_is_the_one_that_torch_names():
+    seen = set()
+    with calm():
+        for one, other in permutations("2345", 2):
+            for keys, told in zip(
+                (one, f"{one} {other}"), compiled_walk(f"{one} {other}"), strict=True
+            ):
+                state, _ = walk("16", keys)
+                newest = state.fact(f"graph {told[0] - 1}")
+                red = [lock for lock in LOCKS if f"✗ {lock}" in newest]
+                assert [lock for lock in red if LOCKS[lock] in told[3]], (keys, newest, told[3])
+                seen |= set(red)
+    assert seen == set(LOCKS)
+
+
+def test_16_1_numbers_are_no_lock_and_neither_is_a_hook():
+    answer = answers("16")[1]
+    alone = [on_shelf(walk("16", key)[0]) for key in "12345678"]
+    (silent,) = [key for key, one in zip("12345678", alone, strict=True) if not one[2]]
+    assert silent == "8"
+    reused, made = alone.count((1, 1, True)), alone.count((2, 2, True))
+    assert (WORDS[reused].capitalize(), WORDS[made]) == ("Three", "four")
+    assert answer.bold == "Three reuse it, four make another, and *hook* is silently wrong."
+    assert re.search(r"\*others\*, \*train\* and \*step\* reuse", answer.reason)
+    assert [key for key in "167" if on_shelf(walk("16", key)[0]) == (1, 1, True)] == [*"167"]
+
+
+def test_16_2_the_general_graph_is_asked_first():
+    answer = answers("16")[2]
+    (keys,) = answer.keys
+    ran = [on_shelf(walk("16", keys[:count])[0])[1] for count in (1, 3, 5)]
+    assert ran == [2, 2, 3]
+    assert answer.bold == "Graph 2, graph 2 again, then graph 3."
+    assert "2+ rows" in walk("16", "2")[0].fact("graph 2")
+
+
+def test_16_3_a_newer_graph_has_the_hook_and_takes_what_the_old_one_took():
+    answer = answers("16")[3]
+    (keys,) = answer.keys
+    assert keys == "8 2 1"
+    for row in [f"8 {a}" for a in "1235678"] + [keys]:
+        following, _ = walk("16", row if row == keys else f"{row} 1")
+        is_mended = on_shelf(following)[2] and "train mode" in following.fact("lin")
+        assert is_mended == (row in (keys, "8 2")), row
+    assert answer.bold == "Three presses."
+    assert [on_shelf(walk("16", row)[0]) for row in ("8 5", "8 5 6")] == [
+        (2, 2, True),
+        (2, 1, False),
+    ]
+    assert on_shelf(walk("16", "2 3 5")[0]) == (3, 0, True), "as the notes say"
+    assert on_shelf(walk("16", "5 6")[0]) == (2, 1, True), "as the notes say"

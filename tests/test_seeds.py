@@ -159,9 +159,7 @@ TABLE = {
         Text("04", r"graphviz"),
     ],
 }  # fmt: skip
-STILL_TO_COME = {
-    "000 fixed graphs, and graphs made while code runs": "lesson 16 is not written yet",
-}
+STILL_TO_COME: dict[str, str] = {}
 
 
 def shown_to_readers(lesson, role=None, outputs=None):

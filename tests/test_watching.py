@@ -272,6 +272,10 @@ for _ in range(9):
     with torch.no_grad():
         for master, p in zip(masters, model.parameters()):
             p.copy_(master)
+# a compiled model
+fast = torch.compile(model, backend="aot_eager")
+for _ in range(9):
+    STEP(mse(fast(x), y))
 # a loader with workers
 pairs = torch.utils.data.TensorDataset(x, y)
 for _ in range(2):
@@ -301,6 +305,12 @@ BAD = """
 # not emptied | loss.backward() | rounds 2–9
 for _ in range(9):
     loss = mse(model(x), y)
+    loss.backward()
+    opt.step()
+# not emptied, of a compiled model | loss.backward() | rounds 2–9
+fast = torch.compile(model, backend="aot_eager")
+for _ in range(9):
+    loss = mse(fast(x), y)
     loss.backward()
     opt.step()
 # not emptied, a closure | loss.backward() | rounds 1–9

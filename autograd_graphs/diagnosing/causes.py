@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from autograd_graphs.diagnosing import (
+    captured,
     freed_graphs,
     inplace_edits,
     lost_graphs,
@@ -53,6 +54,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     (r"'NoneType'", missing_gradients.empty_gradient),
     (r"grad can be implicitly created only for scalar outputs", missing_gradients.many_numbers),
     (r"appears to not have been used in the graph", missing_gradients.not_used),
+    (r"aot_autograd does not currently support double backward", captured.compiled_twice),
     (
         r"target dtype to be Long|expected scalar type Long but found|not implemented for 'Float'",
         tensor_kinds.class_numbers,

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.nodes import leaf_of
+from autograd_graphs.looking.nodes import is_custom, leaf_of
 from autograd_graphs.looking.saved_tensors import saved
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.tensors import may_be_stale, read
@@ -32,6 +32,25 @@ def kind_of(node: Any) -> str:
 def is_mean(node: Any) -> bool:
     """Say whether a node made a mean: a loss of torch's may also be a sum."""
     return kind_of(node) in MEANS and getattr(node, "_saved_reduction", 1) == 1
+
+
+def is_compiled(node: Any) -> bool:
+    """Say whether a node is that of a compiled piece, whose class torch.compile makes."""
+    made = getattr(type(node), "_forward_cls", None)
+    return is_custom(node) and str(getattr(made, "__module__", "")).startswith("torch._functorch")
+
+
+def is_own(node: Any) -> bool:
+    """Say whether a node is of a Function that a person wrote."""
+    return is_custom(node) and not is_compiled(node)
+
+
+def gives_once(node: Any) -> bool:
+    """Say whether a node is that of a compiled piece which refuses to keep what it saved: its
+    backward was made for a call without retain_graph, and may write into it.
+    """
+    known = getattr(getattr(type(node), "_forward_cls", None), "metadata", None)
+    return is_compiled(node) and bool(getattr(known, "bw_donated_idxs", None))
 
 
 def walk_from(things: Iterable[Any]) -> Walk:

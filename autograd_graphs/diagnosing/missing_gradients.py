@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.answer_card import code
+from autograd_graphs.diagnosing.captured import inside_compiled
 from autograd_graphs.diagnosing.catalogue import SAID
 from autograd_graphs.diagnosing.facts import Facts, Finding, aside, finding, made_line, quoted
 from autograd_graphs.diagnosing.freed_graphs import ids_behind, results
@@ -122,7 +123,7 @@ def not_used(facts: Facts, _: Any) -> Finding | None:
             left.append(name)
             lines += made_line(facts.spot, name)
     if not left:
-        return None
+        return inside_compiled(facts)
     start, _ = started_from(facts.spot.stmt)
     what = quoted(start, "The output")
     return finding("not_used", lines, left, what=what, start=start or "the output", first=left[0])

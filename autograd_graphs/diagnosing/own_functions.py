@@ -9,9 +9,9 @@ from typing import Any
 
 from autograd_graphs.data import counted
 from autograd_graphs.diagnosing.facts import Facts, Finding, finding, in_sources, quoted
+from autograd_graphs.diagnosing.graph_nodes import is_own
 from autograd_graphs.diagnosing.message_clues import tuple_of
 from autograd_graphs.diagnosing.syntax import nodes_in
-from autograd_graphs.looking.nodes import is_custom
 
 _FUNCTION = re.compile(r"[Ff]unction (\w+)Backward")
 
@@ -63,4 +63,4 @@ def wrong_shapes(text: str) -> str:
 
 
 def own_functions(nodes: Sequence[Any]) -> list[str]:
-    return [type(node).__name__.removesuffix("Backward") for node in filter(is_custom, nodes)]
+    return [type(node).__name__.removesuffix("Backward") for node in filter(is_own, nodes)]

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.diagnosing import step_gradients, step_loss, step_model
+from autograd_graphs.diagnosing import captured, step_gradients, step_loss, step_model
 from autograd_graphs.diagnosing.facts import Finding
 from autograd_graphs.diagnosing.training_step import TrainingStep
 from autograd_graphs.looking.torch_private import quietly
@@ -36,6 +36,7 @@ OF_STATE = (
     step_model.strange_flags,
     step_gradients.unused,
     step_model.modes,
+    captured.traced_modes,
     step_model.hooked,
 )
 

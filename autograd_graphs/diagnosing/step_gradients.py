@@ -11,12 +11,11 @@ import torch
 from autograd_graphs.answer_card import code, listed
 from autograd_graphs.diagnosing.dataflow import Event
 from autograd_graphs.diagnosing.facts import Finding, assigned, each, finding, texts_of
-from autograd_graphs.diagnosing.graph_nodes import kind_of
+from autograd_graphs.diagnosing.graph_nodes import is_compiled, is_own, kind_of
 from autograd_graphs.diagnosing.nans import are_finite, dangerous, nan_finding
 from autograd_graphs.diagnosing.step_loss import of_cut
 from autograd_graphs.diagnosing.syntax import head
 from autograd_graphs.diagnosing.training_step import TrainingStep, is_zero
-from autograd_graphs.looking.nodes import is_custom
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
 
@@ -58,7 +57,7 @@ def raised(step: TrainingStep) -> Iterator[Finding]:
     """Going backward raises, mostly in a backward that the learner wrote."""
     if not step.gradients.raised:
         return
-    own = sorted({type(node).__name__ for node in filter(is_custom, step.nodes)})
+    own = sorted({type(node).__name__ for node in filter(is_own, step.nodes)})
     whose = f", whose graph holds {listed(own)} with a backward of your own," if own else ""
     error = step.gradients.raised.rstrip(".")
     yield finding("raised", (), loss=step.loss_name, whose=whose, error=error)
@@ -90,9 +89,10 @@ def zeros(step: TrainingStep) -> Iterator[Finding]:
     """Gradients that are 0 everywhere, or that an own Function did not give."""
     none = [name for name, grad in step.gradients.by_name.items() if grad is None]
     if none:
-        own = sorted(set(map(kind_of, filter(is_custom, step.nodes))))
+        own = sorted(set(map(kind_of, filter(is_own, step.nodes))))
         whose = f"your Function {listed(own)}" if own else "a Function"
-        yield finding("none_returned", (), none, whose=whose)
+        kind = "none_returned" if own or not any(map(is_compiled, step.nodes)) else "none_inside"
+        yield finding(kind, (), none, whose=whose, loss=step.loss_name)
     left, told = list(step.gradients.stopped), ""
     for kind in (*FLAT, "Relu"):
         nodes = [node for node in step.nodes if kind_of(node) == kind and lets_none_through(node)]

@@ -13,7 +13,7 @@ import torch
 from autograd_graphs.diagnosing.catalogue import SAID
 from autograd_graphs.diagnosing.dataflow import Event, Scope, Values, placed
 from autograd_graphs.diagnosing.facts import Spot, places, texts_of
-from autograd_graphs.diagnosing.graph_nodes import met_nodes, states_of
+from autograd_graphs.diagnosing.graph_nodes import gives_once, met_nodes, states_of
 from autograd_graphs.diagnosing.hidden_hooks import Alive
 from autograd_graphs.diagnosing.reach import parts, reached, spelt
 from autograd_graphs.diagnosing.syntax import set_by
@@ -230,6 +230,8 @@ class TrainingStep:
             return SAID["freed"]
         if "packed" in states or "modified" in states:
             return SAID["packed"]
+        if any(map(gives_once, self.nodes)):
+            return SAID["compiled"]
         if self.walk.is_cut or sum(tensor.numel() for tensor in wanted) > MOST_GRADIENTS:
             return SAID["large"]
         return ""

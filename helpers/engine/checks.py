@@ -14,6 +14,7 @@ from helpers.engine.programs import (
     on_torch,
     several_calls,
     with_cuts,
+    with_duals,
     with_edits,
     with_flags,
     with_functions,
@@ -44,6 +45,13 @@ CALLED = (
 )
 RECORDED = ("gradients, or the error", "what `g` holds", "gradients that require grad")
 HOOKED = ("gradients, or the error", "what `saw` holds")
+DUAL = (
+    "the tangent of `z`",
+    "what `t` holds",
+    "gradients, or the error",
+    "tangents of the gradients",
+    "the tangent of `z` has none of its own",
+)
 SWITCHED = ("z requires grad", "z has a node", "gradients, or the error", "what `seen` holds")
 
 RECORD = (
@@ -209,6 +217,30 @@ LISTEN = (
     TWELVE.format("h.register_hook(lambda g: 1 / 0)").replace("z.backward()", FAILED),
     f"{W}\nh = w * w\n{TENFOLD}\nz = h * h\nz.backward({CREATE})\ng = w.grad\nzero_grad(w)\ng.backward()",
 )
+U, V = "u = make_dual(x, 1.0)", "v = make_dual(y, 10.0)"
+TAKEN, CUBED = "p, t = unpack_dual({})", f"{X}\n{U}\nz = u * u * u"
+PUSH = (
+    f"{X}\nz = x * x\nz.backward()",
+    f"{X}\n{U}\nz = u * 2",
+    f"{X}\n{U}\nz = u + 2",
+    f"{X}\n{Y}\n{U}\nz = u * y",
+    f"{X}\n{Y}\n{U}\nz = y * u",
+    f"{X}\n{U}\nz = x * x",
+    f"{X}\n{Y}\n{U}\n{V}\nz = u + v",
+    f"{X}\n{U}\nz = u * u",
+    f"{X}\n{Y}\n{U}\n{V}\nz = u * v",
+    f"{X}\n{U}\nh = u + u\nz = h * u",
+    f"{CUBED}\nz.backward()",
+    f"{X}\n{U}\n{TAKEN.format('u')}\nz = p * p + u\nz.backward()",
+    f"{X}\n{TAKEN.format('x')}\nz = p * p",
+    f"x = Value(3.0)\n{U}\nz = u * u",
+    f"{X}\n{U}\n{OFF}h = u * 2\nz = h * u",
+    f"{X}\n{U}\nz = u * u.detach()",
+    f"{X}\nh = x * x\nu = make_dual(h, 1.0)\nz = u * x\nz.backward()",
+    f"{CUBED}\n{TAKEN.format('z')}\nt.backward()",
+    f"{CUBED}\nz.backward({CREATE})",
+    "x = Value([3.0, 1.0], requires_grad=True)\nu = make_dual(x, Value([1.0, 10.0]))\nz = u * u * u",
+)
 
 ROW, COLUMN = (
     "x = Value([1.0, -2.0, 3.0], requires_grad=True)",
@@ -280,6 +312,7 @@ TRIED = {
     "12": (STRANGERS, "functions"),
     "13": (AGAIN, "orders"),
     "14": (LISTEN, "hooks"),
+    "17": (PUSH, "duals"),
     "19a": (SPREAD, "shapes"),
     "19b": (PRODUCTS, "matrices"),
     "19c": (BENT, "curves"),
@@ -308,6 +341,7 @@ def random_program(look: str, random: Random, lines: int) -> str:
         "functions": with_functions,
         "orders": in_orders,
         "hooks": with_hooks,
+        "duals": with_duals,
     }
     return more[look](random, program) if look in more else program
 

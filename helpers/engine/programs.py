@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 import torch
+from torch.autograd import forward_ad
 
 from autograd_graphs.guard import limited
 
@@ -20,8 +21,10 @@ MOST_LINES = 100_000
 LARGEST = 1e6  # of what a random program computes
 SMALL = 30  # of what one on tensors computes: an exponential of it is large enough
 LEAVES = ("x", "y", "w")
+DUALS = {"x": "u", "y": "v", "w": "s"}  # what a leaf is called with a tangent beside it
 NAMES = "abcdefghijklm"
 SWITCHES = ("no_grad", "enable_grad", "set_grad_enabled")
+NAMED = ("zero_grad", "Function", "make_dual", "unpack_dual")
 # What programs call besides their operations, on `Function` of PyTorch or of an engine.
 FUNCTIONS = """
 seen = []
@@ -118,6 +121,7 @@ def on_torch(program: str, look: str) -> object:
     """Return what is seen of a program in PyTorch."""
     names = {"Value": _tensor, "zero_grad": _zero_grad, "Function": torch.autograd.Function}
     names |= {name: getattr(torch, name) for name in SWITCHES}
+    names |= {"make_dual": _make_dual, "unpack_dual": forward_ad.unpack_dual}
     return _run(names, program, look, _TORCH)
 
 
@@ -127,7 +131,7 @@ def on_engine(engine: dict, program: str, look: str) -> object:
     def value(data: object, **flags: bool) -> object:
         return engine["Value"](_tensor(data), **flags)
 
-    names = {name: engine.get(name) for name in ("zero_grad", "Function", *SWITCHES)}
+    names = {name: engine.get(name) for name in (*NAMED, *SWITCHES)}
     if "grad_mode" in engine:
         engine["grad_mode"] = True  # whatever a wrong switch left behind
     with limited(MOST_LINES):
@@ -139,6 +143,11 @@ _TORCH: dict = {}  # stands where an engine's names would
 
 def _tensor(data: object, requires_grad: bool = False) -> torch.Tensor:
     return torch.tensor(data, dtype=torch.float64, requires_grad=requires_grad)
+
+
+def _make_dual(value: torch.Tensor, tangent: object) -> torch.Tensor:
+    given = isinstance(tangent, torch.Tensor)
+    return forward_ad.make_dual(value, tangent if given else _tensor(tangent))
 
 
 def _zero_grad(*leaves: torch.Tensor, set_to_none: bool = True) -> None:
@@ -156,6 +165,7 @@ def _run(names: dict, program: str, look: str, engine: dict) -> object:
         "functions": _see_functions,
         "orders": _see_orders,
         "hooks": _see_hooks,
+        "duals": _see_duals,
         **dict.fromkeys(OPERATIONS, _see_tensors),
     }
     return looks[look](names, program, engine)
@@ -218,6 +228,34 @@ def _see_tensors(names: dict, program: str, engine: dict) -> list:
 def _see_hooks(names: dict, program: str, engine: dict) -> list:
     saw = names["saw"] = defaultdict(list)
     return [_came(names, program), _saw(saw)]
+
+
+def _see_duals(names: dict, program: str, engine: dict) -> list:
+    kind = _kind(engine)
+    with forward_ad.dual_level() if engine is _TORCH else contextlib.nullcontext():
+        came = _came(names, program)
+        tangent = _tangent(names.get("z"))
+        # without the flag PyTorch keeps the tangent of a gradient in some cases, and in others it doesn't
+        grads = _grads(names) if "create_graph" in program else []
+        return [
+            _held(tangent, kind),
+            _held(names.get("t"), kind),
+            came if isinstance(came, str) else list(map(_none_for_zeros, came)),
+            [_held(_tangent(grad), kind) for grad in grads],
+            _tangent(tangent) is None,
+        ]
+
+
+def _none_for_zeros(numbers: object) -> object:
+    """Return None for zeros: that is what PyTorch has for the gradient of a tangent that was missing."""
+    return numbers if torch.tensor(numbers or 0.0).any() else None
+
+
+def _tangent(value: object) -> object:
+    """Return the tangent of a value, or None."""
+    if isinstance(value, torch.Tensor):
+        return forward_ad.unpack_dual(value).tangent
+    return getattr(value, "tangent", None)
 
 
 def _kind(engine: dict) -> type:
@@ -302,7 +340,8 @@ def _recorded(names: dict) -> list:
 
 
 def _numbers(value: object) -> object:
-    return (value.detach() if isinstance(value, torch.Tensor) else value.data).tolist()
+    # the copy, since zeros without memory come of a tangent that was missing
+    return (value.detach().clone() if isinstance(value, torch.Tensor) else value.data).tolist()
 
 
 def _graph(names: dict, is_torch: bool) -> list:
@@ -425,9 +464,7 @@ def several_calls(random: Random, program: str) -> str:
 def with_flags(random: Random, program: str) -> str:
     """Go back two or three times over one graph, with the flag on some of the calls."""
     before, _, call = program.rpartition("\n")
-    flagged = call.replace("backward()", "backward(retain_graph=True)").replace(
-        "]))", "]), retain_graph=True)"
-    )
+    flagged = _flagged(call, "retain_graph=True")
     calls = [random.choice((call, flagged, flagged)) for _ in range(random.choice((1, 1, 2)))]
     return "\n".join([before, *calls, call])
 
@@ -435,9 +472,7 @@ def with_flags(random: Random, program: str) -> str:
 def in_orders(random: Random, program: str) -> str:
     """Go backward two or three times, from the second on through the gradient that the last call left."""
     before, _, call = program.rpartition("\n")
-    recorded = call.replace("backward()", "backward(create_graph=True)").replace(
-        "]))", "]), create_graph=True)"
-    )
+    recorded = _flagged(call, "create_graph=True")
     rows = [before, "z = z * x * x", recorded]
     for _ in range(random.choice((0, 0, 1))):
         rows += ["g = x.grad", *random.choice(([], ["zero_grad(x)"])), f"g{recorded[1:]}"]
@@ -556,6 +591,34 @@ def with_hooks(random: Random, program: str) -> str:
         for _ in range(random.choice((0, 0, 1, 1, 2))):
             hooked += random.choice(kinds).format(row[0]).splitlines()
     return "\n".join([*hooked, call])
+
+
+def with_duals(random: Random, program: str) -> str:
+    """Put tangents beside some leaves of a program, which it then uses instead of them here and there."""
+    program = with_cuts(random, program) if random.random() < 0.4 else program
+    *rows, call = program.splitlines()
+    begins = 1 + max(nr for nr, row in enumerate(rows) if "= Value(" in row)
+    leaves = [row.strip()[0] for row in rows[:begins] if "= Value(" in row]
+    known = {name: DUALS[name] for name in leaves if name == "x" or random.random() < 0.5}
+    mixed = rows[:begins]
+    for name, dual in known.items():
+        numbers = [random.choice((-2.0, -0.25, 0.5, 1.0, 3.0)) for _ in range(2)]
+        tangent = f"Value({numbers})" if "[" in call else numbers[0]
+        mixed.append(f"{dual} = make_dual({name}, {tangent})")
+    for row in rows[begins:]:
+        left, mark, right = row.partition(" = ")
+        used = [known.get(w, w) if random.random() < 0.8 else w for w in re.split(r"\b", right)]
+        mixed.append(f"{left}{mark}{''.join(used)}")
+    ends = [call, _flagged(call, "create_graph=True")]
+    if "no_grad" not in program:  # there a tangent of PyTorch's may lose a history that ours keeps
+        back = f"    t{call[1:]}"
+        ends.append(f"p, t = unpack_dual(z)\nif t is not None and t.requires_grad:\n{back}")
+    return "\n".join([*mixed, random.choice(ends)])
+
+
+def _flagged(call: str, flag: str) -> str:
+    """Return a call of backward with one more argument."""
+    return call.replace("backward()", f"backward({flag})").replace("]))", f"]), {flag})")
 
 
 def _result(program: str) -> torch.Tensor:

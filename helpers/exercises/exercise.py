@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from helpers.exercises.letters import Letters
-from helpers.exercises.programs import run
+from helpers.exercises.programs import run, run_once
 from helpers.exercises.quantities import Quantities
 from helpers.exercises.reading import Reader, number, numbers
 from helpers.exercises.reference import read
@@ -78,7 +78,8 @@ class Exercise:
         if self.reference:
             object.__setattr__(self, "solution", read(self.reference).program)
         if self.truth is None:
-            object.__setattr__(self, "truth", partial(run, self.solution))
+            is_slow = self.quantities is not None and self.quantities.slow
+            object.__setattr__(self, "truth", partial(run_once if is_slow else run, self.solution))
         for why, is_broken in _faults(self).items():
             if is_broken:
                 raise ValueError(f"Exercise {self.id!r}: {why}")

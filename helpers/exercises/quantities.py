@@ -19,7 +19,7 @@ what is wanted. A value is a number, None, a tuple of these where any will do, a
 data that gives one of these ("slope(f, 'x')" is the gradient of the expression `f`, and "value(f)" its
 value), or a function of the data. `own` has the author's own words where no quantity can say it, and
 goes first. `draw` gives other data, and the program may take other lines by it: `exercise.variant(seed)`
-is the exercise with them. A value that is the right one there, of some data, goes into `loose`.
+is the exercise with them. A program that takes long is `slow`, and each is run once. A value that is the right one there, of some data, goes into `loose`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from autograd_graphs.plain_values import plain, show
-from helpers.exercises.programs import run, slope, value
+from helpers.exercises.programs import run, run_once, slope, value
 from helpers.exercises.reading import as_tuple, same
 
 MOST_OWN = 6  # texts of the author's own
@@ -60,6 +60,7 @@ class Quantities:
     places: tuple[Place, ...]
     own: Mapping[str, Callable[[Data, tuple], bool]] = field(default_factory=dict)
     draw: Callable[[Random], Data] | None = None
+    slow: bool = False
 
     def __post_init__(self) -> None:
         if not self.places or not all(place.known or place.loose for place in self.places):
@@ -72,7 +73,7 @@ class Quantities:
         return self.program(self.data)
 
     def truth(self) -> object:
-        return run(self.code)
+        return run_once(self.code) if self.slow else run(self.code)
 
     def values(self, known: Mapping[str, object]) -> dict[str, tuple]:
         """Return the quantities of a place: each name with the values that go by it."""

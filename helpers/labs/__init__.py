@@ -3,10 +3,12 @@
 from helpers.labs.accumulation import accumulation
 from helpers.labs.explorer import explorer
 from helpers.labs.hooks import hooks
+from helpers.labs.jacobian import jacobian
 from helpers.labs.leaves import leaves
 from helpers.labs.lifecycle import lifecycle
 from helpers.labs.loop import loop
 from helpers.labs.requires_grad import requires_grad
+from helpers.labs.shelf import shelf
 from helpers.labs.sure import sure
 from helpers.labs.versions import versions
 from helpers.labs.who_records import who_records
@@ -15,10 +17,12 @@ __all__ = [
     "accumulation",
     "explorer",
     "hooks",
+    "jacobian",
     "leaves",
     "lifecycle",
     "loop",
     "requires_grad",
+    "shelf",
     "sure",
     "versions",
     "who_records",

@@ -77,7 +77,7 @@ def _texts(output):
     for kind, value in output.get("data", {}).items():
         if isinstance(value, str) and (kind.startswith("text/") or kind == "image/svg+xml"):
             yield STYLE.sub("", DATA_URI.sub("", value))
-            yield from decoded_pictures(value)
+            yield from (DATA_URI.sub("", one) for one in decoded_pictures(value))
 
 
 def decoded_pictures(text):
