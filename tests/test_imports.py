@@ -118,5 +118,8 @@ def test_plain_data_knows_no_torch_and_only_two_modules_start_a_process():
         if room(name(path)) in NO_TORCH:
             assert not [line for line in lines if line.startswith(("import torch", "from torch"))]
         is_ours = name(path).startswith(("autograd_graphs", "helpers"))
-        if is_ours and name(path) not in ("autograd_graphs.drawing.layout", "helpers.ranks.calling"):
+        if is_ours and name(path) not in (
+            "autograd_graphs.drawing.layout",
+            "helpers.ranks.calling",
+        ):
             assert "import subprocess" not in lines

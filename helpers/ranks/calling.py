@@ -1,6 +1,6 @@
-"""Run a function in several processes: start them, wait for them, and leave nothing of them behind.
+"""Run a function in several processes: start them, wait for them, leave nothing of them behind.
 
-Every rank is a fresh `python` (no fork), and `rank.py` is what it runs. They meet in a file and talk
+Each rank is a fresh `python` (no fork), and `rank.py` is what it runs. They meet in a file and talk
 over the loopback address only. A rank ends when its standard input does, and we hold the other end:
 so none outlives the notebook's kernel, however that ends.
 """
@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from helpers.ranks.telling import RankError, answer, end_of, printed, told
@@ -44,7 +45,9 @@ def run_ranks(function: Callable, world: int = 2, *args: object, limit: float = 
             _wait(processes, limit + TO_BEGIN)
             return _answers(folder, processes, job)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"You interrupted the {world} ranks, and all have ended.") from None
+            raise KeyboardInterrupt(
+                f"You interrupted the {world} ranks, and all have ended."
+            ) from None
         finally:
             _end(processes)
 
@@ -87,11 +90,9 @@ def _start(folder: Path, rank: int) -> subprocess.Popen:
 
 def _hand_over(process: subprocess.Popen, job: dict) -> None:
     """Write the job, and leave the pipe open: where it ends, the rank knows that we are gone."""
-    try:
+    with suppress(OSError):  # it has ended already, which `_answers` will tell
         process.stdin.write(json.dumps(job).encode() + b"\n")
         process.stdin.flush()
-    except BrokenPipeError:
-        pass  # it has ended already, which `_answers` will tell
 
 
 def _wait(processes: list[subprocess.Popen], limit: float) -> None:
@@ -125,7 +126,5 @@ def _end(processes: list[subprocess.Popen]) -> None:
         process.kill()  # which does nothing to one that has ended
     for process in processes:
         process.wait()
-        try:
+        with suppress(OSError):  # what was not read is lost with the process
             process.stdin.close()
-        except OSError:
-            pass  # what was not read is lost with the process

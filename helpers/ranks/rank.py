@@ -4,6 +4,7 @@
 """
 
 import faulthandler
+import io
 import json
 import linecache
 import os
@@ -25,9 +26,10 @@ def main() -> None:
     """
     job = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_notebook, args=(job, sys.stdin.buffer), daemon=True).start()
-    sys.stdin = open(os.devnull, encoding="utf-8")
+    sys.stdin = io.StringIO()  # `input()` finds nothing there
     sys.path[:] = job["path"]
-    faulthandler.enable(open(_file(job, "fault"), "w"))  # says where we were when gloo aborts
+    # It says where we were when gloo aborts.
+    faulthandler.enable(os.open(_file(job, "fault"), os.O_WRONLY | os.O_CREAT))
     try:
         answer = _run(job)
     except BaseException as problem:

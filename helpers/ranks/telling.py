@@ -19,8 +19,10 @@ class RankError(RuntimeError):
 
 @dataclass(frozen=True)
 class End:
-    """Hold how a rank ended: "done", "error", "unsent" (its answer), "late" (time was up),
-    "gone" (without a word) or "stopped" (by us, since another had failed); where it was then, and what there is to say.
+    """Hold how a rank ended, where it was then, and what there is to say.
+
+    `kind` is "done", "error", "unsent" (its answer), "late" (time was up), "gone" (without a word),
+    or "stopped" (by us, since another had failed).
     """
 
     kind: str

@@ -40,8 +40,8 @@ def text_of(function: Callable) -> str:
     missing = ", ".join(f"`{one}`" for one in names_missing(text))
     if missing:
         raise ValueError(
-            f"A rank doesn't have {missing}: it's a process of its own, and all it gets is the text of"
-            f" `{name}`. Define or import it inside `{name}`, or hand it over as an argument."
+            f"A rank doesn't have {missing}: it's a process of its own, and all it gets is the text"
+            f" of `{name}`. Define or import it inside `{name}`, or hand it over as an argument."
         )
     return text
 
@@ -66,7 +66,7 @@ def names_missing(text: str) -> list[str]:
 def packed(value: object, what: str) -> bytes:
     """Return a value as bytes that can be read without running anything; `what` says whose it is.
 
-    Raises ValueError where it holds anything but tensors, numbers, strings, lists, tuples and dicts.
+    Raises ValueError where it holds more than tensors, numbers, strings, lists, tuples and dicts.
     """
     file = io.BytesIO()
     try:
