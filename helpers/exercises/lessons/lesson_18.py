@@ -18,7 +18,7 @@ from helpers.exercises.lessons.pretend_ranks import PretendDDP, together
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.reading import same
-from helpers.exercises.recognise import fails, right_in, shows
+from helpers.exercises.recognise import fails, like, right_in, shows
 from helpers.exercises.watched_inputs import NO_TENSOR, NOT_A_TENSOR, SEVERAL, no_loss, readable
 
 # Bound here: a student may have put others in their place.
@@ -76,6 +76,20 @@ def _learned(returned: tuple, wrapper: list, nets: list[nn.Module], *data: objec
     return [_ALIKE if alike else _APART, weights[0]]
 
 
+_IN_THE_END = """
+import torch.distributed as dist
+
+
+def answer(DDP, net, points, moon):
+    optimizer = torch.optim.SGD(net.parameters(), lr=1.0)
+    for _ in range(5):
+        optimizer.zero_grad()
+        net.loss(points, moon).backward()
+        optimizer.step()
+    for weight in net.parameters():
+        dist.all_reduce(weight.data, dist.ReduceOp.AVG)
+"""
+
 METHOD = Exercise(
     id="18.6",
     reader=function(
@@ -94,6 +108,8 @@ METHOD = Exercise(
         " the same collectives, whatever its points are.": fails(
             "A rank waited", "different collectives"
         ),
+        "You take the mean of the weights, once, in the end. That isn't what training together gives: each"
+        " step needs the mean of the gradients.": like(_IN_THE_END),
         "The ranks end with different weights, so somewhere each learns from its own gradients.": shows(
             _APART
         ),
@@ -129,10 +145,6 @@ def answer(DDP, net, points, moon):
         optimizer.zero_grad()  # every step begins with empty gradients
         loss.backward()  # backward averages the gradients
         optimizer.step()  # the weights take their step
-~   import torch.distributed as dist
-~   for weight in net.parameters():
-~       dist.all_reduce(weight.data, dist.ReduceOp.AVG)  # You take the mean of the weights once, in the end. But
-~           # that isn't what training together gives: each step needs the mean of the gradients.
 """,
     cases=lambda random: (
         _halves(2, random.randint(3, 6), random.randint(3, 99)),
@@ -259,8 +271,13 @@ answer = pretend(step, {len(data["xs"])})[0]
 
 
 def _other_step(random: Random) -> Data:
-    xs = random.sample((2.0, 4.0, 6.0, 8.0, 10.0, 12.0), random.randint(2, 4))
-    return {"xs": xs, "w": float(random.randint(1, 4)), "lr": random.choice((0.1, 0.2, 0.5))}
+    """Draw a step to a weight that isn't a whole number, and so isn't shown."""
+    while True:
+        xs = random.sample((2.0, 4.0, 6.0, 8.0, 10.0, 12.0), random.randint(2, 4))
+        w, lr = random.randint(1, 4), random.choice((0.1, 0.2, 0.3))
+        reached = round(w - lr * sum(xs) / len(xs), 4)
+        if reached % 1 and reached not in (0.1, 0.2, 0.3):
+            return {"xs": xs, "w": float(w), "lr": lr}
 
 
 _OWN = "what rank 0 gets from its own gradient alone"
@@ -281,9 +298,11 @@ STEP = Exercise(
                     "what the sum of the gradients gives": "w - lr * sum(xs)",
                     "what comes if the mean is divided by the number of ranks once more": "w - lr * sum(xs) / len(xs) ** 2",
                     "a step uphill": "w + lr * sum(xs) / len(xs)",
+                },
+                loose={
+                    "the mean of the gradients": "sum(xs) / len(xs)",
                     "the step alone": "lr * sum(xs) / len(xs)",
                 },
-                loose={"the mean of the gradients": "sum(xs) / len(xs)"},
             ),
         ),
     ),
