@@ -15,6 +15,8 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from helpers.exercises.lessons.lesson_18 import APART
+from helpers.exercises.lessons.pretend_ranks import pretend
 from helpers.ranks import RankError, run_ranks
 from helpers.ranks.travelling import FIRST_LINES, THERE, names_missing, text_of
 
@@ -101,11 +103,32 @@ def hands_out_a_module(rank, world):
     return [1.0, {"model": nn.Linear(1, 1)}]
 
 
+def warns(rank, world):
+    w = torch.tensor(2.0 + rank, requires_grad=True)
+    h = w**2
+    dist.all_reduce(h)
+    h.backward()
+    return w.grad.item()
+
+
 def waits(rank, world):
     import time
 
     open("begun", "w").close()
     time.sleep(100)
+
+
+def steps(rank, world, lines):
+    weights = []
+    for line in lines:
+        torch.manual_seed(rank)
+        model = DDP(nn.Linear(1, 1, bias=False))  # noqa: F821
+        sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+        x = torch.tensor([[1.0 + rank]])
+        exec(line, globals(), {"model": model, "x": x, "rank": rank})
+        sgd.step()
+        weights.append(round(model.module.weight.item(), 5))
+    return weights
 
 
 def error_of(function, *args, **more):
@@ -133,6 +156,14 @@ def test_answers_come_back_and_prints_come_in_order(capsys):
 def test_a_rank_is_alone_on_the_loopback_and_reads_nothing(tmp_path):
     interface = {"linux": "lo", "darwin": "lo0"}.get(sys.platform)
     assert run_ranks(listen, 1) == [(1, interface, "", str(tmp_path))]
+
+
+@pytest.mark.slow
+def test_a_warning_is_a_line_without_a_path(capsys):
+    assert run_ranks(warns, 1) == [4.0]
+    (said,) = capsys.readouterr().out.splitlines()
+    assert said.startswith("rank 0: UserWarning: c10d::allreduce_: an autograd kernel was not")
+    assert not re.search(r"\.(py|cpp)\b", said)
 
 
 @pytest.mark.slow
@@ -228,6 +259,19 @@ def test_what_cannot_be_a_rank_is_refused_before_one_begins():
     assert error_of(leaves, 9) == "world is 9: give a number of ranks from 1 to 8."
     assert error_of(leaves, True) == "world is True: give a number of ranks from 1 to 8."
     assert "has a function in it" in error_of(of_its_own, 2, [1, {"a": error_of}])
+
+
+@pytest.fixture(scope="module")
+def pretended():
+    """Run them before a test has its folder: an optimizer makes one for torch's compiler."""
+    return pretend(steps, 2, list(APART.lines))
+
+
+@pytest.mark.slow
+def test_pretend_ranks_do_what_real_ones_do(pretended):
+    real = run_ranks(steps, 2, list(APART.lines))
+    assert pretended == real
+    assert len({one == other for one, other in zip(*real, strict=True)}) == 2
 
 
 @pytest.mark.slow

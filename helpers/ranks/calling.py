@@ -72,6 +72,7 @@ def _start(folder: Path, rank: int) -> subprocess.Popen:
     environment = os.environ | {
         "OMP_NUM_THREADS": "1",
         "PYTHONIOENCODING": "utf-8",
+        "TORCHINDUCTOR_CACHE_DIR": str(folder),  # else DDP leaves a folder behind
         "TORCH_CPP_LOG_LEVEL": "ERROR",  # its warnings have hours and addresses in them
         "TORCH_DIST_INIT_BARRIER": "1",  # no rank begins, or ends, before all have met
     }

@@ -13,6 +13,7 @@ import shutil
 import sys
 import threading
 import time
+import warnings
 from datetime import timedelta
 from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
@@ -29,6 +30,7 @@ def main() -> None:
     sys.stdin = io.StringIO()  # `input()` finds nothing there
     sys.path[:] = job["path"]
     # It says where we were when gloo aborts.
+    warnings.formatwarning = _in_a_line
     faulthandler.enable(os.open(_file(job, "fault"), os.O_WRONLY | os.O_CREAT))
     try:
         answer = _run(job)
@@ -36,6 +38,11 @@ def main() -> None:
         what = re.sub(r"\[\S+/gloo/\S+\] ", "", f"{type(problem).__name__}: {problem}")
         _say_end(job, "error", _line_of(problem.__traceback__), what)
     _say_end(job, *_sent(job, answer))
+
+
+def _in_a_line(message: Warning, kind: type, *more: object) -> str:
+    """Write a warning without the places in libraries where it was raised."""
+    return f"{kind.__name__}: {str(message).partition(' (Triggered internally')[0]}\n"
 
 
 def _run(job: dict) -> object:

@@ -89,13 +89,13 @@ def together(function: Callable, inputs: list[tuple]) -> tuple[list, list[list[i
     return [rank.returned for rank in ranks], [rank.sent for rank in ranks]
 
 
-def pretend(function: FunctionType, world: int = 2) -> list:
-    """Return what `function(rank, world)` returns on each rank, as `run_ranks` does: it may use the
-    names that a rank has from the beginning.
+def pretend(function: FunctionType, world: int = 2, *args: object) -> list:
+    """Return what `function(rank, world, *args)` returns on each rank, as `run_ranks` does: it may
+    use the names that a rank has from the beginning.
     """
     names = {"torch": torch, "nn": nn, "dist": dist, "DDP": PretendDDP}
     there = FunctionType(function.__code__, function.__globals__ | names, function.__name__)
-    return together(there, [(rank, world) for rank in range(world)])[0]
+    return together(there, [(rank, world, *args) for rank in range(world)])[0]
 
 
 def _take_turns(ranks: list[_Rank]) -> None:
