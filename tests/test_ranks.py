@@ -18,6 +18,7 @@ from torch import nn
 from helpers.exercises.lessons.lesson_18 import APART
 from helpers.exercises.lessons.pretend_ranks import pretend
 from helpers.ranks import RankError, run_ranks
+from helpers.ranks.telling import end_of, told
 from helpers.ranks.travelling import FIRST_LINES, THERE, names_missing, text_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -205,7 +206,7 @@ def test_an_interrupt_ends_all_ranks(tmp_path):
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt, daemon=True).start()
-    with pytest.raises(KeyboardInterrupt, match="You interrupted the 1 ranks, and all have ended"):
+    with pytest.raises(KeyboardInterrupt, match="You interrupted the ranks, and all have ended"):
         run_ranks(waits, 1)
 
 
@@ -272,6 +273,13 @@ def test_pretend_ranks_do_what_real_ones_do(pretended):
     real = run_ranks(steps, 2, list(APART.lines))
     assert pretended == real
     assert len({one == other for one, other in zip(*real, strict=True)}) == 2
+
+
+def test_a_rank_that_ended_before_it_could_write_is_told_of(tmp_path):
+    (tmp_path / "0.out").write_text("")
+    end = end_of(tmp_path, 0, 1, "")
+    assert told([end], 60) == "The process of rank 0 of 1 is gone: with exit code 1."
+    (tmp_path / "0.out").unlink()
 
 
 @pytest.mark.slow

@@ -45,9 +45,7 @@ def run_ranks(function: Callable, world: int = 2, *args: object, limit: float = 
             _wait(processes, limit + TO_BEGIN)
             return _answers(folder, processes, job)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(
-                f"You interrupted the {world} ranks, and all have ended."
-            ) from None
+            raise KeyboardInterrupt("You interrupted the ranks, and all have ended.") from None
         finally:
             _end(processes)
 

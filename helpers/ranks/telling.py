@@ -63,7 +63,8 @@ def end_of(folder: Path, rank: int, code: int | None, source: str) -> End:
         return End(**json.loads(told.read_text("utf-8")))
     said = (folder / f"{rank}.out").read_text("utf-8", "replace")
     words = re.search(r"what\(\):\s*(?:\[.*?\.cc:\d+\] )?(.*)", said)
-    dump = (folder / f"{rank}.fault").read_text("utf-8", "replace")
+    fault = folder / f"{rank}.fault"
+    dump = fault.read_text("utf-8", "replace") if fault.exists() else ""
     at = re.search(r'File "<cell>", line (\d+)', dump)
     line = int(at[1]) if at else 0
     here = source.splitlines()[line - 1].strip() if line else ""
