@@ -24,7 +24,8 @@ FILLS = {"gradient": "#e4eefa", "sleeps": "#f6e3c8", "waits": "#e0e0e0"}
 
 def keep_diary(model: "DistributedDataParallel", slow_at: str = "") -> list[tuple[str, str, float]]:
     """Return a list that every backward writes into: ("gradient", name, time) when the gradient of
-    a parameter is there, ("sends", names, time) when a bucket is full and leaves.
+    a parameter is there, ("sends", names, time) when a bucket is full and leaves. It's emptied by
+    the next forward.
 
     A rank that is `slow_at` a parameter sleeps half a second before its gradient is there.
     """
@@ -47,6 +48,7 @@ def keep_diary(model: "DistributedDataParallel", slow_at: str = "") -> list[tupl
     for parameter, name in names.items():
         parameter.register_hook(lambda _, name=name: arrived(name))
     model.register_comm_hook(None, full)
+    model.register_forward_pre_hook(lambda *_: diary.clear())
     return diary
 
 
