@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch.nn.parallel import DistributedDataParallel
 
 SLEEP, PAUSE = 3, 0.5  # columns, and seconds
-POINTS, HIGH = 9, 0.56
+POINTS, HIGH = 11, 0.56
 FILLS = {"gradient": "#e4eefa", "sleeps": "#f6e3c8", "waits": "#e0e0e0"}
 
 
@@ -90,7 +90,7 @@ def plot_lanes(diaries: list[list[tuple[str, str, float]]]) -> Plot:
         for lane, height in zip(lanes, (2 - HIGH / 2, HIGH / 2), strict=True):
             axes.plot([lane.sent[name], at], [height, 1], color="C0", marker=".", linewidth=1.2)
         axes.text(at + 0.1, 0.98, f"bucket {number}", va="top", fontsize=POINTS)
-    axes.set_yticks([2, 1, 0], ["rank 0", "buckets", "rank 1"])
+    axes.set_yticks([2, 1, 0], ["rank 0", "buckets", "rank 1"], fontsize=POINTS)
     axes.set_xticks([])
     axes.tick_params(length=0)
     axes.set_xlim(0, end + 1.2)
