@@ -291,3 +291,24 @@ from helpers.ranks.calling import run_ranks
 assert helpers.run_ranks is run_ranks
 """
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def is_sharded(rank, world):
+    from torch.distributed.fsdp import fully_shard
+
+    model, x = fully_shard(classifier()), torch.full((1, 2), 1.0 + rank)  # noqa: F821
+    rests = model[0].weight
+    try:
+        torch.autograd.grad(model(x).sum(), rests)
+    except RuntimeError as error:
+        refused = str(error)
+    model(x).sum().backward()
+    other = DDP(classifier())  # noqa: F821
+    other(x).sum().backward()
+    alike = torch.equal(rests.grad.full_tensor(), other.module[0].weight.grad)
+    return "not have been used in the graph" in refused, type(rests).__name__, alike
+
+
+@pytest.mark.slow
+def test_a_sharded_weight_is_no_leaf_of_the_graph_and_its_gradient_is_that_of_ddp():
+    assert run_ranks(is_sharded) == [(True, "DTensor", True)] * 2

@@ -89,11 +89,11 @@ def plot_lanes(diaries: list[list[tuple[str, str, float]]]) -> Plot:
     for number, (name, at) in enumerate(back.items(), start=1):
         for lane, height in zip(lanes, (2 - HIGH / 2, HIGH / 2), strict=True):
             axes.plot([lane.sent[name], at], [height, 1], color="C0", marker=".", linewidth=1.2)
-        axes.text(at + 0.1, 0.98, f"bucket {number}", va="top", fontsize=POINTS)
+        axes.text(at + 0.15, 1, str(number), va="center", fontsize=POINTS)
     axes.set_yticks([2, 1, 0], ["rank 0", "buckets", "rank 1"], fontsize=POINTS)
     axes.set_xticks([])
     axes.tick_params(length=0)
-    axes.set_xlim(0, end + 1.2)
+    axes.set_xlim(0, end + 0.5)
     axes.set_ylim(-0.5, 2.5)
     axes.spines[:].set_visible(False)
     return plot(figure, alt=" ".join(map(_told, range(len(diaries)), diaries)))
