@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from helpers.predicting.prediction import draw, explain, find_line, order, predict
     from helpers.predicting.reviewing import review
     from helpers.predicting.settling import mended, run_order
+    from helpers.ranks.calling import run_ranks
 
 __all__ = [
     "Picture",
@@ -52,6 +53,7 @@ __all__ = [
     "record",
     "review",
     "run_order",
+    "run_ranks",
     "show",
     "snapshot",
     "solution",
@@ -77,6 +79,7 @@ _LATER = {  # players and predictions bring ipywidgets, which takes longer than 
     "progress": "helpers.predicting.overview",
     "review": "helpers.predicting.reviewing",
     "run_order": "helpers.predicting.settling",
+    "run_ranks": "helpers.ranks.calling",
     "step_through": "autograd_graphs",
     "watch": "autograd_graphs",
     "watching": "autograd_graphs",

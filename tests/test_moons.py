@@ -248,3 +248,12 @@ def test_the_points_are_the_same_at_each_call_and_draw_no_random_number():
     assert (one.shape, moon.shape) == ((100, 2), (100, 1))
     assert sorted(set(moon.flatten().tolist())) == [0.0, 1.0]
     assert torch.equal(torch.get_rng_state(), random)
+
+
+def test_a_classifier_takes_the_weights_of_another_one():
+    other = classifier()
+    with torch.no_grad():
+        other[0].weight.add_(1.0)
+    again = classifier(other.state_dict())
+    assert torch.equal(again[0].weight, other[0].weight)
+    assert not torch.equal(classifier()[0].weight, other[0].weight)

@@ -10,13 +10,16 @@ from torch import nn
 from helpers.moons.points import moons
 
 
-def classifier() -> nn.Sequential:
-    """Return a classifier of the moons with eight hidden numbers, the same one at each call; global
-    random numbers are left alone.
+def classifier(state: dict[str, torch.Tensor] | None = None) -> nn.Sequential:
+    """Return a classifier of the moons with eight hidden numbers, the same one at each call, or one
+    with the weights of a `state_dict()`; global random numbers are left alone.
     """
     with torch.random.fork_rng([]):
         torch.manual_seed(0)
-        return nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+        model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+    if state is not None:
+        model.load_state_dict(state)
+    return model
 
 
 def learn(activation: Callable[[torch.Tensor], torch.Tensor], rounds: int = 100) -> int:
