@@ -6,6 +6,7 @@ from helpers.labs.hooks import hooks
 from helpers.labs.leaves import leaves
 from helpers.labs.lifecycle import lifecycle
 from helpers.labs.loop import loop
+from helpers.labs.ranks import ranks
 from helpers.labs.requires_grad import requires_grad
 from helpers.labs.sure import sure
 from helpers.labs.versions import versions
@@ -18,6 +19,7 @@ __all__ = [
     "leaves",
     "lifecycle",
     "loop",
+    "ranks",
     "requires_grad",
     "sure",
     "versions",
