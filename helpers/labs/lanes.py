@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autograd_graphs.drawing.display_list import Drawing, Mark, Owner, Pen
+from autograd_graphs.drawing.palette import TITLE
+from autograd_graphs.text import width
 from helpers.labs.engine.lab import as_text
 from helpers.labs.engine.scene import Drawn
 from helpers.labs.engine.state_map import State
 from helpers.labs.stepped_ranks import PROGRAMS, Line
 
-# px: around everything, the labels above the lanes, a line with the room below it, the width of a lane, of
-# a wire and of a sum, and where in a lane the number stands
-EDGE, HEAD, HIGH, STEP, LANE, WIRE, SUM, VALUE = 6, 24, 28, 32, 212, 22, 128, 116
+# px: around everything, the labels above the lanes, a line, and one with the room below it, the width of a
+# lane, of a wire and of a sum, between the border of a line and its words,
+# and the least room for those
+EDGE, HEAD, HIGH, STEP, LANE, WIRE, SUM, INSET, WORDS = 6, 24, 28, 32, 226, 16, 122, 10, 108
 MOST = max([len(lines) for pair in PROGRAMS.values() for lines in pair])
 MIDDLE = EDGE + LANE + WIRE
 LEFTS = EDGE, MIDDLE + SUM + WIRE
@@ -73,8 +76,9 @@ def draw_lane(pen: Pen, nr: int, lines: Sequence[Line], told: Sequence[str]) -> 
         y = top(row + 1)
         begin(pen, nr, row + 1)
         pen.rect("operation", x, y, LANE, HIGH, 6, state=look or "done")
-        pen.write("start", x + 10, y + 20, (words, ""), state="wrong" if is_waiting else look)
-        pen.write("start", x + VALUE, y + 20, (came, ""))
+        pen.write("start", x + INSET, y + 20, (words, ""), state="wrong" if is_waiting else look)
+        beside = x + INSET + max(WORDS, width(line.words, TITLE) + 8)
+        pen.write("start", beside, y + 20, (came, ""))
 
 
 def draw_sums(pen: Pen, places: Sequence[Sequence[int]], told: Sequence[str]) -> None:
@@ -94,5 +98,7 @@ def draw_sums(pen: Pen, places: Sequence[Sequence[int]], told: Sequence[str]) ->
 def sum_box(pen: Pen, row: int, words: str) -> None:
     """Draw the box of a sum; without its result it is not there yet."""
     begin(pen, len(LEFTS), row + 1)
-    pen.rect("operation", MIDDLE, top(row + 1), SUM, HIGH, 14, state="done" if "=" in words else "ghost")
+    pen.rect(
+        "operation", MIDDLE, top(row + 1), SUM, HIGH, 14, state="done" if "=" in words else "ghost"
+    )
     pen.write("middle", MIDDLE + SUM // 2, top(row + 1) + 20, (words, ""))

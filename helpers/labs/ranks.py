@@ -12,6 +12,8 @@ from helpers.labs.engine.world import Action, World
 from helpers.labs.lanes import lanes
 from helpers.labs.stepped_ranks import AVERAGED, PROGRAMS, STEP, Rank
 
+NEEDED = ("", "the sum is there", "both sums are there", "all three sums are there")
+
 
 def program(name: str, does: str) -> Action:
     """Return the action that puts both ranks at the beginning of a program."""
@@ -58,7 +60,11 @@ class Ranks(World):
         for rank in self.ranks():
             rows.append(Row(f"rank {rank.nr}", "; ".join([*rank.told(), *self.wait_of(rank)])))
         sums = self.rank_0.wire.told()
-        return (*rows, Row("all-reduce", "; ".join(sums)), Row("c", "…" * (self.program == "spare")))
+        return (
+            *rows,
+            Row("all-reduce", "; ".join(sums)),
+            Row("c", "…" * (self.program == "spare")),
+        )
 
     def wait_of(self, rank: Rank) -> list[str]:
         """Say for what a rank waits, if it does."""
@@ -95,7 +101,7 @@ class Ranks(World):
         count, other = counted(len(rank.parts), "number"), self.ranks()[1 - rank.nr]
         if other.is_done():
             return f"It has sent {count}, and rank {other.nr} only ever sends {len(other.parts)}."
-        return f"It has sent {count}, and needs {'its sum' if len(rank.parts) == 1 else 'both sums'}."
+        return f"It has sent {count}, and can't go on before {NEEDED[len(rank.parts)]}."
 
     def kept_by(self, rank: Rank) -> str:
         """Say what the gradients of a rank are, after its backward."""
@@ -151,12 +157,17 @@ ranks = Lab(
         "one more all-reduce": "extra",
     },
     [
-        Question("Press *rank 0* alone: after which line does it wait?", ["rank_0 rank_0 rank_0 rank_0"]),
+        Question(
+            "Press *rank 0* alone: after which line does it wait?", ["rank_0 rank_0 rank_0 rank_0"]
+        ),
         Question(
             "*module*, *no_sync*, *spare*: where does rank 0 step before rank 1 has run a line?",
             [is_ahead("module"), is_ahead("spare")],
         ),
-        Question("*extra*: get rank 1 to its step. How few presses, and what did it step with?", [is_left]),
+        Question(
+            "*extra*: get rank 1 to its step. How few presses, and what did it step with?",
+            [is_left],
+        ),
     ],
     lanes,
 )

@@ -84,7 +84,10 @@ class Rank:
 
     def __init__(self, nr: int, forward: Callable, lines: Sequence[Line], wire: Wire) -> None:
         self.nr, self.forward, self.lines, self.wire = nr, forward, lines, wire
-        self.a, self.b = torch.tensor(2.0, requires_grad=True), torch.tensor(5.0, requires_grad=True)
+        self.a, self.b = (
+            torch.tensor(2.0, requires_grad=True),
+            torch.tensor(5.0, requires_grad=True),
+        )
         self.came: list[str] = []  # of each line that ran
         self.parts: dict[str, int] = {}  # which sums the parameters, or y, are in
 
