@@ -26,6 +26,7 @@ LABS = {
     "09": labs.versions,
     "11": labs.loop,
     "14": labs.hooks,
+    "18": labs.ranks,
 }
 FOLD = re.compile(
     r"<details><summary>(?:Answers: open them when you have played|Why\? Open it when you have run the cell)"

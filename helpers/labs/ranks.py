@@ -33,7 +33,7 @@ class Ranks(World):
         Action("rank_1", "next(rank_1)", "its next line", called="rank 1"),
         program("module", "goes around the wrapper"),
         program("no_sync", "first a backward without DDP"),
-        program("spare", "has a layer that isn't used"),
+        program("spare", "c isn't used in this step"),
         program("extra", "rank 0 reduces its loss as well"),
     )
     tools = ("two_ranks", "forward", "rank_0", "rank_1")

@@ -2,7 +2,8 @@
 
 Torch computes all their gradients and weights, here and in no other process. What DDP does with them
 is told below: it sends half of a gradient as soon as that has arrived, sums meet by their order, and
-a backward ends once all sums are back. `tests/test_lab_ranks.py` holds that against real ranks.
+a backward ends once all sums are back. `tests/test_lab_ranks.py` holds that against real ranks, in
+their third step: in the forward of the second, real ranks agree on new buckets, and wait for that.
 """
 
 from __future__ import annotations
