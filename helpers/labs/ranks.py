@@ -12,7 +12,7 @@ from helpers.labs.engine.world import Action, World
 from helpers.labs.lanes import lanes
 from helpers.labs.stepped_ranks import AVERAGED, PROGRAMS, STEP, Rank
 
-NEEDED = ("", "the sum is there", "both sums are there", "all three sums are there")
+NEEDED = ("", "its sum", "both sums", "all three sums")
 
 
 def program(name: str, does: str) -> Action:
@@ -63,7 +63,7 @@ class Ranks(World):
         return (
             *rows,
             Row("all-reduce", "; ".join(sums)),
-            Row("c", "…" * (self.program == "spare")),
+            Row("c", "not sent" * (self.program == "spare")),
         )
 
     def wait_of(self, rank: Rank) -> list[str]:
@@ -79,7 +79,7 @@ class Ranks(World):
     def title(self) -> str:
         for rank in self.ranks():
             for words in self.wait_of(rank):
-                return f"rank {rank.nr} {words}"
+                return f"rank {rank.nr} {words.partition(' for rank')[0]}"
         if all(rank.is_done() for rank in self.ranks()):
             return "both are done"
         return "nobody waits"
@@ -101,7 +101,7 @@ class Ranks(World):
         count, other = counted(len(rank.parts), "number"), self.ranks()[1 - rank.nr]
         if other.is_done():
             return f"It has sent {count}, and rank {other.nr} only ever sends {len(other.parts)}."
-        return f"It has sent {count}, and can't go on before {NEEDED[len(rank.parts)]}."
+        return f"It has sent {count}, and needs {NEEDED[len(rank.parts)]}."
 
     def kept_by(self, rank: Rank) -> str:
         """Say what the gradients of a rank are, after its backward."""
