@@ -17,7 +17,7 @@ NEEDED = ("", "its sum", "both sums", "all three sums")
 
 def program(name: str, does: str) -> Action:
     """Return the action that puts both ranks at the beginning of a program."""
-    return Action(name, f"rank_0, rank_1 = two_ranks(forward, '{name}')", does, anew=True)
+    return Action(name, f"r0, r1 = both('{name}')", does, anew=True)
 
 
 class Ranks(World):
@@ -26,17 +26,18 @@ class Ranks(World):
     setup = (
         "from helpers.labs.stepped_ranks import two_ranks",
         "def forward(net, x): return net.b * (net.a * x)",
-        "rank_0, rank_1 = two_ranks(forward, 'model')",
+        "def both(program): return two_ranks(forward, program)",
+        "r0, r1 = both('model')",
     )
     actions = (
-        Action("rank_0", "next(rank_0)", "its next line", called="rank 0"),
-        Action("rank_1", "next(rank_1)", "its next line", called="rank 1"),
-        program("module", "goes around the wrapper"),
-        program("no_sync", "first a backward without DDP"),
-        program("spare", "c isn't used in this step"),
-        program("extra", "rank 0 reduces its loss as well"),
+        Action("rank_0", "next(r0)", "its next line", called="rank 0"),
+        Action("rank_1", "next(r1)", "its next line", called="rank 1"),
+        program("module", "goes around DDP"),
+        program("no_sync", "one more backward"),
+        program("spare", "leaves c out"),
+        program("extra", "rank 0 logs y, too"),
     )
-    tools = ("two_ranks", "forward", "rank_0", "rank_1")
+    tools = ("two_ranks", "forward", "both", "r0", "r1")
 
     def reset(self) -> None:
         super().reset()
@@ -48,7 +49,7 @@ class Ranks(World):
             self.program = action.name
 
     def ranks(self) -> tuple[Rank, Rank]:
-        return self.rank_0, self.rank_1
+        return self.r0, self.r1
 
     def compared(self) -> dict[str, object]:
         rows = [(row.label, row.text) for row in self.facts()]
@@ -59,7 +60,7 @@ class Ranks(World):
         rows = []
         for rank in self.ranks():
             rows.append(Row(f"rank {rank.nr}", "; ".join([*rank.told(), *self.wait_of(rank)])))
-        sums = self.rank_0.wire.told()
+        sums = self.r0.wire.told()
         return (
             *rows,
             Row("all-reduce", "; ".join(sums)),
@@ -87,7 +88,7 @@ class Ranks(World):
     def say(self) -> str:
         """Say what to notice: of a rank that waits, of both that have stepped, or of the one that is ahead."""
         if all(rank.has_run(STEP.words) for rank in self.ranks()):
-            is_same = self.rank_0.b.item() == self.rank_1.b.item()
+            is_same = self.r0.b.item() == self.r1.b.item()
             return f"Both have stepped, to {'the same' if is_same else 'different'} weights."
         for rank in self.ranks():
             if rank.is_waiting():
@@ -111,7 +112,7 @@ class Ranks(World):
 
     def say_beginning(self) -> str:
         """Say what to notice before a backward has ended and while nobody waits."""
-        wire = self.rank_0.wire
+        wire = self.r0.wire
         if not any(rank.came for rank in self.ranks()):
             return "Both ranks begin with a = 2 and b = 5. Rank 0 has x = 1, rank 1 has x = 3."
         if wire.count_full():
