@@ -12,9 +12,8 @@ from helpers.labs.engine.scene import Drawn
 from helpers.labs.engine.state_map import State
 from helpers.labs.stepped_ranks import PROGRAMS, Line
 
-# px: around everything, the labels above the lanes, a line, and one with the room below it, the width of a
-# lane, of a wire and of a sum, between the border of a line and its words,
-# and the least room for those
+# px: around everything, the labels above the lanes, a line, and one with the room below it; the width of a
+# lane, of a wire and of a sum; between the border of a line and its words, and the least room for those
 EDGE, HEAD, HIGH, STEP, LANE, WIRE, SUM, INSET, WORDS = 6, 24, 28, 32, 216, 12, 116, 9, 106
 MOST = max([len(lines) for pair in PROGRAMS.values() for lines in pair])
 MIDDLE = EDGE + LANE + WIRE

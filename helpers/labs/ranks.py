@@ -116,12 +116,9 @@ class Ranks(World):
         if not any(rank.came for rank in self.ranks()):
             return "Both ranks begin with a = 2 and b = 5. Rank 0 has x = 1, rank 1 has x = 3."
         if wire.count_full():
-            is_odd = self.program == "extra"
-            return (
-                "The y of rank 0 was added to half a gradient of rank 1."
-                if is_odd
-                else "A sum is there, but .grad still has what the rank computed itself."
-            )
+            if self.program == "extra":
+                return "The y of rank 0 was added to half a gradient of rank 1."
+            return "A sum is there, but .grad still has what the rank computed itself."
         if any(wire.sent):
             return "What a rank has sent is on its way, and the rank needn't stop for that yet."
         if any(rank.has_run("b arrives") for rank in self.ranks()):
