@@ -28,6 +28,7 @@ LABS = {
     "14": labs.hooks,
     "16": labs.shelf,
     "17": labs.jacobian,
+    "18": labs.ranks,
 }
 FOLD = re.compile(
     r"<details><summary>(?:Answers: open them when you have played|Why\? Open it when you have run the cell)"

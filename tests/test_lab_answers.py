@@ -30,7 +30,7 @@ from helpers import labs
 from helpers.labs.jacobian_table import OPEN
 from helpers.labs.shelf_bench import calm
 
-WORDS = ["no", "one", "two", "three", "four", "five", "six"]
+WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 ORDINALS = ["no", "first", "second", "third", "fourth", "fifth"]
 every_lab = pytest.mark.parametrize("lesson", LABS)
 
@@ -623,6 +623,75 @@ def returned(table, path):
         if press in asked:
             found.append(asked[press]())
     return found
+
+
+# Lesson 18: who waits for whom
+
+
+def ran(state, rank):
+    """Return the lines that a rank has run, each with what came of it; the last may say that it waits."""
+    return state.fact(f"rank {rank}").split("; ")
+
+
+def test_18_1_a_rank_gets_through_three_lines_alone():
+    answer = answers("18")[1]
+    (keys,) = answer.keys
+    some = keys.split()[:-1]
+    assert answer.bold.startswith(f"{WORDS[len(some)].capitalize()} lines")
+    before, after = walk("18", " ".join(some))[0], walk("18", keys)[0]
+    assert before == after
+    assert ran(after, 0)[1:] == ["b arrives: 2", "a arrives: 5", "waits for rank 1"]
+    assert after.fact("all-reduce") == "1 + …; 2.5 + …"
+    full, _ = walk("18", "1 1 1 2 2 2")
+    assert full.fact("all-reduce") == "1 + 3 = 4; 2.5 + 7.5 = 10"
+    assert "backward ends" not in str(full.facts), "the notes say so"
+
+
+def has_stepped_alone(name):
+    return lambda state, _: (
+        state.chosen == (name,) and "sgd.step()" in str(ran(state, 0)) and ran(state, 1) == [""]
+    )
+
+
+def test_18_2_a_rank_steps_alone_around_the_wrapper_and_with_a_spare_layer():
+    answer = answers("18")[2]
+    for keys, name in zip(answer.keys, ("module", "spare"), strict=True):
+        solved("18", keys, has_stepped_alone(name))
+        assert f"*{name}*" in answer.bold
+        assert ran(walk("18", keys)[0], 0)[3:] == [
+            "backward ends: b 2, a 5",
+            "sgd.step(): b 4.8, a 1.5",
+        ]
+    _, error = walk("18", f"{answer.keys[1]} 1")
+    assert error.startswith(
+        "RuntimeError: Expected to have finished reduction in the prior iteration"
+    )
+    silent, sent = (walk("18", keys)[0].fact("all-reduce") for keys in answer.keys)
+    assert (silent, sent) == ("", "1 + …; 2.5 + …")
+    ahead, _ = walk("18", "4 1 1 1 1 1 1")
+    assert [ran(ahead, 0)[0], ran(ahead, 0)[-1]] == ["in no_sync(): b 2, a 5", "waits for rank 1"]
+
+
+def test_18_3_one_more_all_reduce_meets_a_gradient():
+    answer = answers("18")[3]
+    (keys,) = answer.keys
+    solved_in = solved_by_rank_1(keys)
+    assert answer.bold == f"{solved_in.capitalize()} presses, and `b.grad` is 13."
+    state, _ = walk("18", keys)
+    assert ran(state, 1)[3] == "backward ends: b 13, a 8.5"
+    further, error = walk("18", f"{keys} 1")
+    assert not error
+    assert further.title == "rank 0 waits for ever"
+    assert further.fact("all-reduce") == "10 + 3 = 13; 1 + 7.5 = 8.5; 2.5 + …"
+
+
+def solved_by_rank_1(keys):
+    """Return in how few presses rank 1 steps where rank 0 reduces its loss, as a word."""
+    return solved(
+        "18",
+        keys,
+        lambda state, _: state.chosen == ("extra",) and "sgd.step()" in str(ran(state, 1)),
+    )
 
 
 @pytest.mark.parametrize("lesson", sorted(LABS))

@@ -7,6 +7,7 @@ from helpers.labs.jacobian import jacobian
 from helpers.labs.leaves import leaves
 from helpers.labs.lifecycle import lifecycle
 from helpers.labs.loop import loop
+from helpers.labs.ranks import ranks
 from helpers.labs.requires_grad import requires_grad
 from helpers.labs.shelf import shelf
 from helpers.labs.sure import sure
@@ -21,6 +22,7 @@ __all__ = [
     "leaves",
     "lifecycle",
     "loop",
+    "ranks",
     "requires_grad",
     "shelf",
     "sure",
