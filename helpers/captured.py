@@ -40,8 +40,8 @@ def show_backward(function: Callable[..., torch.Tensor], *inputs: torch.Tensor) 
     taken = sum(step.op == "placeholder" for step in forward.nodes)
     if taken > len(names):
         raise ValueError(
-            f"The function has {len(names)} arguments, but {taken} tensors go into it, so no card would know its name. "
-            "Give each tensor as an argument, weights, too."
+            f"The function has {len(names)} arguments, but {taken} tensors go into it, so a "
+            "card could have the wrong name. Give each tensor as an argument, weights, too."
         )
     graph = backward_graph(forward, backward, names)
     again = [place for place, node in enumerate(graph.nodes) if AGAIN in node.operation]
@@ -69,8 +69,8 @@ def capture(function: Callable[..., torch.Tensor], *inputs: torch.Tensor) -> lis
     result = torch.compile(function, backend=backend)(*inputs)
     if not isinstance(result, torch.Tensor):
         raise ValueError(
-            f"The function returned a {type(result).__name__}, but a backward begins at a single tensor. "
-            "Return one of its tensors."
+            f"The function returned a {type(result).__name__}, but this backward begins at a "
+            "single tensor. Return one of them."
         )
     if result.requires_grad:
         tracked = [each for each in inputs if each.requires_grad]
