@@ -484,13 +484,11 @@ def _given(*values: float) -> Callable:
 
 
 def _other_vectors(random: Random) -> tuple:
-    """Draw a long vector, one of whose elements is less than 1, a long one of small elements, a short one whose
-    elements come to more than 1, and zeros.
-    """
+    """Draw a long vector whose sum is less than 1, a long one of small elements, a short one, and zeros."""
     a, b = random.randint(2, 9), random.randint(2, 9) / 10
     return (
-        _given(a + 0.5, -b, 0.5),
-        _given(0.9, -0.8, b / 2),
+        _given(-a - 0.5, b, 0.5),
+        _given(0.9, 0.8, -b / 2),
         _given(0.5, -0.4, 0.2 + b / 10),
         _given(0.0, 0.0, 0.0),
     )
@@ -499,8 +497,8 @@ def _other_vectors(random: Random) -> tuple:
 BRANCH = Exercise(
     id="16.2",
     reader=function(
-        _given(3.0, -0.9, 0.5),
-        _given(0.9, -0.8, 0.7),
+        _given(-3.0, 0.9, 0.5),
+        _given(0.9, 0.8, -0.5),
         _given(0.5, -0.4, 0.3),
         _given(0.0, 0.0, 0.0),
         around=_in_one_piece,
