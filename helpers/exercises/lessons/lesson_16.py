@@ -534,7 +534,7 @@ def answer(g):
 ~   return torch.where(g.abs() > 1, g / length, g)  # Here each number decides for itself. It's the length of
 ~       # the whole vector that decides.
 ~   return torch.where(g.sum() > 1, g / length, g)  # The sum of the numbers isn't the length of the vector.
-~   return nn.functional.normalize(g, dim=0)  # You bring a short vector to length 1, too, but it has to stay as it is.
+~   return torch.nn.functional.normalize(g, dim=0)  # You bring a short vector to length 1, too, but it has to stay as it is.
 ~   return torch.where(g.abs().max() > 1, g / length, g)  # A vector can be longer than 1 although none of its
 ~       # numbers is.
 ~   flag = (length > 1).float(); return flag * (g / length) + (1 - flag) * g  # You add up both sides, one of them times 0. But
