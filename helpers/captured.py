@@ -32,10 +32,18 @@ def show_backward(function: Callable[..., torch.Tensor], *inputs: torch.Tensor) 
 
     Each result leads to what it's computed from. "Kept" is what the forward put aside; what it had
     computed before is tinted, and says "(again)". Raises ValueError where the function is captured
-    in several pieces, or no input requires grad.
+    in several pieces, returns no single tensor or takes tensors that are no arguments, such as the
+    weights of a module, and where no input requires grad.
     """
     forward, backward = capture(function, *inputs)
-    graph = backward_graph(forward, backward, list(inspect.signature(function).parameters))
+    names = list(inspect.signature(function).parameters)
+    taken = sum(step.op == "placeholder" for step in forward.nodes)
+    if taken > len(names):
+        raise ValueError(
+            f"The function has {len(names)} arguments, but {taken} tensors go into it, so a "
+            "card could have the wrong name. Give each tensor as an argument, weights, too."
+        )
+    graph = backward_graph(forward, backward, names)
     again = [place for place, node in enumerate(graph.nodes) if AGAIN in node.operation]
     kept = [node.name for node in graph.nodes if node.operation == KEPT]
     alt = (
@@ -59,6 +67,11 @@ def capture(function: Callable[..., torch.Tensor], *inputs: torch.Tensor) -> lis
     backend = aot_autograd(fw_compiler=keep, bw_compiler=keep, partition_fn=cut)
     torch._dynamo.reset()
     result = torch.compile(function, backend=backend)(*inputs)
+    if not isinstance(result, torch.Tensor):
+        raise ValueError(
+            f"The function returned a {type(result).__name__}, but this backward begins at a "
+            "single tensor. Return one of them."
+        )
     if result.requires_grad:
         tracked = [each for each in inputs if each.requires_grad]
         torch.autograd.grad(result.sum(), tracked, allow_unused=True)

@@ -61,3 +61,15 @@ def broken(x):
 def test_what_has_no_single_backward_is_refused(given):
     with pytest.raises(ValueError, match="Give a function without a break"):
         show_backward(*given)
+
+
+def test_a_tensor_that_is_no_argument_has_no_name_and_is_refused():
+    w = leaf(3.0)
+    for function in (lambda x: (w * x).sin(), torch.nn.Linear(1, 1)):
+        with pytest.raises(ValueError, match="Give each tensor as an argument"):
+            show_backward(function, torch.ones(1, requires_grad=True))
+
+
+def test_two_results_are_refused():
+    with pytest.raises(ValueError, match="returned a tuple"):
+        show_backward(lambda x: (x.sin(), x.cos()), leaf(1.0))

@@ -90,18 +90,18 @@ class Shelf(World):
 
     def say(self) -> str:
         if not self.last.ran:
-            return f"No graph's locks fit, and {ROOM} is all there's room for. So f ran eagerly."
+            return f"On each graph a lock stays shut, and there's only room for {ROOM}. So f ran in eager mode."
         if self.last.times != 1:
             return (
-                "All of its locks fit. But it was made without the hook, and no lock asks for one."
+                "All of its locks open. But it was made without the hook, and no lock asks for one."
             )
         if not self.last.made:
-            return "All of its locks fit, and the numbers are eager's."
+            return "All of its locks open, and the numbers are eager's."
         older = []
         for nr in range(self.last.ran - 1):
             older.append(f"graph {nr + 1} wants {' and '.join(self.misfits(nr))}")
         if not older:
-            return "The first call has made it: each lock is something it relied on."
+            return "It was made in the first call, and each lock is something it relies on."
         said = ", ".join(older)
         return f"{said[0].upper()}{said[1:]}."
 

@@ -21,7 +21,7 @@ def shelves(states: Sequence[State], alt: str) -> Drawn:
     legend = (
         ("operation", "now", "the graph that ran"),
         ("saved", "held", "a lock"),
-        ("saved", "modified", "a lock that didn't fit"),
+        ("saved", "modified", "a lock that stayed shut"),
     )
     return Drawn(drawn, (), legend)
 

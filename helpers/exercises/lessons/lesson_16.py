@@ -150,21 +150,23 @@ NOISE = Exercise(
         around=_in_both_modes,
         promises=("after `train()`", "after `eval()`", "its gradients", "the forward"),
     ),
-    right="The copy asks for the mode each time it's called, and so it can change its mind. That's what the"
-    " guards are for: for each mode they keep a graph of its own.",
+    right="Your copy asks for the mode each time it's called, so it can change its mind. In `torch.compile` it's a"
+    " guard that asks, and each mode gets a graph of its own.",
     principle="who looks at `training` again when the copy is called, and who looked once?",
     known={
         "You asked for PyTorch's own compiler, inductor. It draws different random numbers from the same"
-        " seed, and needs a C++ compiler. Name a backend that needs none:"
+        " seed, and it needs a C++ compiler. Name a backend that gets by without one:"
         ' `backend="eager"`.': fails_first("backend='inductor'"),
-        "What you return has no `train()`. I call it on the copy to switch its mode, so return a module: `torch.compile(net, …)`"
-        " makes one out of a module.": fails_first("has no attribute 'train'"),
-        "The gradients of what you return don't get to the weights of `net`. Is your copy made from `net`"
-        " itself, with its graph?": each_has(2, "don't reach `net`"),
+        "What you return has no `train()`, and I need that to switch the mode of your copy. So return a module:"
+        " `torch.compile(net, …)` makes one out of a module.": fails_first(
+            "has no attribute 'train'"
+        ),
+        "The gradients don't get from your copy to the weights of `net`. Was it made from `net` itself, and does it"
+        " leave a graph?": each_has(2, "don't reach `net`"),
     },
     hints=(
-        "fx asks `if self.training` once, while it traces, and neither answer is right for good. Which of the three"
-        " clerks writes down what the answer was, and looks again at each call?",
+        "When fx traces the net, Python answers `if self.training` once and for all, and neither answer is right for"
+        " good. Which of the three clerks writes down what the answer was, and looks again at each call?",
         '`torch.compile(net, backend="eager")` is a module with `train()` and `eval()`.',
     ),
     reference="""
@@ -179,7 +181,7 @@ def answer(net):
 ~   return torch.fx.symbolic_trace(net)  # The trace keeps whichever mode the net was in when you made it. A
 ~       # `train()` or `eval()` later doesn't reach it, because the `if` is gone.
 ~   return torch.fx.symbolic_trace(net.eval())  # You traced the net after `eval()`, so there was no noise to
-~       # write down, and `train()` doesn't bring it back. That's what your friend did.
+~       # write down, and `train()` doesn't bring it back. That's just what your friend did.
 ~   return torch.fx.symbolic_trace(net.train())  # You traced the net while it was learning, and now the noise is
 ~       # part of the program for good, after `eval()` as well.
 ~   return torch.export.export(net, (torch.ones(3, 2),)).module()  # What `export` returns refuses `train()` and
@@ -257,36 +259,37 @@ DIFFERS = Exercise(
         observe=_modes,
         promises=("the modes", "`copy`, `model` and `x`"),
     ),
-    right="You can trust a copy now, or know why you don't. Keep this next to every capture that you"
-    " make: it's the line in the contract that nobody else checks.",
-    principle="for each mode, let both start from the same seed, and compare what they return and the gradient of"
-    " `x`.",
+    right="Now you can trust a copy, or know why you don't. Keep this next to every capture you make, because nobody"
+    " else checks that line of the contract.",
+    principle="in each mode, let both start from the same seed, and compare what they return and their gradients"
+    " with respect to `x`.",
     known={
         'Return a list of modes: `[]`, `["train"]`, `["eval"]` or `["train", "eval"]`.': shows(
             "no list of modes"
         ),
-        "You name the right modes, but something has changed afterwards. Put back the modes of both, leave every"
-        " `.grad` empty, and don't touch `x`.": right_in(0),
+        "You name the right modes, but something isn't as it was before. Put back the modes of both, leave every"
+        " `.grad` alone, and don't touch `x`.": right_in(0),
     },
     hints=(
-        "In each mode: `copy.train(mode)`, a seed, call; `model.train(mode)`, the same seed, call. Then `torch.equal`.",
+        "For each mode: switch the copy with `copy.train(mode)`, set a seed and call it. Do the same with the model, from"
+        " the same seed. Then compare with `torch.equal`.",
         "`t = x.clone().requires_grad_()` leaves `x` alone. `torch.autograd.grad(y.sum(), t)` gives the gradient"
         " and touches no `.grad`.",
-        "Note `copy.training` and `model.training` at the beginning, and put them back at the end with `train(…)`.",
+        "Keep `copy.training` and `model.training` at the beginning, and put both back at the end with `train(…)`.",
     ),
     reference="""
 def answer(copy, model, x):
     found, before = [], (copy.training, model.training)
     for mode in (True, False):  # a copy may be right in one mode and wrong in the other
 ~   for mode in (False,):  # You only look at them after `eval()`. A copy that was traced after `eval()` is
-~       # right there, and has lost its Dropout for training.
+~       # right there, but it has lost its dropout for training.
 ~   for mode in (True,):  # You only look at them after `train()`, but a copy that was traced while training is right
 ~       # there, and goes on dropping after `eval()`.
         seen = []
         for one in (copy, model):
             one.train(mode)  # both have to be in that mode
             torch.manual_seed(0)  # both have to draw the same numbers
-            t = x.clone().requires_grad_()  # `x` itself stays as it is
+            t = x.clone().requires_grad_()  # `x` may be plain data, so let a clone of it require grad
 ~           t = x.requires_grad_()  # You let `x` itself require grad, and it isn't yours. Take
 ~               # `x.clone().requires_grad_()`.
             y = one(t)
@@ -363,6 +366,20 @@ def _one_each_kind(data: Data, seen: tuple) -> bool:
     return seen == tuple(len(set(kinds[: at + 1])) for at in range(len(kinds)))
 
 
+def _one_for_all(data: Data, seen: tuple) -> bool:
+    return set(seen) == {1}
+
+
+def _lengths_alone(data: Data, seen: tuple) -> bool:
+    """Tell whether a graph was counted for each lock on the length, as if all tensors were of one kind."""
+    lengths = [int(re.search(r"\d+", call)[0]) for call in data["calls"]]
+    counts = []
+    for at in range(len(lengths)):
+        others = set(lengths[: at + 1]) - {1, lengths[0]}
+        counts.append(1 + bool(others) + (1 in lengths[: at + 1]))
+    return seen == tuple(counts)
+
+
 def _one_each_call(data: Data, seen: tuple) -> bool:
     """Tell whether what is there before each call was counted: the answer of a call too early."""
     return seen[0] == 0
@@ -388,15 +405,15 @@ def _count(at: int) -> Place:
     }
     return Place(
         f"number {at + 1}",
-        "all graphs that were made up to then, and a call makes one only if no graph there fits it",
+        "the graphs made so far: a call adds one only if none of them fits it",
         loose=loose,
     )
 
 
 SHELF = Exercise(
     id="16.1",
-    right="A graph is made for what its guards say, and reused whenever they let the next tensor in.",
-    principle="which guards let a tensor in: what do they say about its length, its dtype and its flag?",
+    right="A graph is good for whatever its guards let in, and only what no graph lets in costs another one.",
+    principle="what do the guards of each graph ask about a tensor: its length, its dtype, its flag?",
     quantities=Quantities(
         program=_counted,
         data={
@@ -413,18 +430,21 @@ SHELF = Exercise(
         slow=True,
         places=tuple(map(_count, range(5))),
         own={
-            "You count a graph for each call. But other numbers need no new graph, and the second length makes a general"
-            " graph, which serves further lengths, too.": _one_each,
+            "You count a graph for each call. But the second length makes a general graph, which serves further lengths,"
+            " too.": _one_each,
             "You count a graph for each kind of tensor. But a guard looks at the length as well, and the first graph"
             " is for its own length only.": _one_each_kind,
+            "You let one graph serve all of the calls. But a guard looks at the length, and the first graph is for its"
+            " own length only.": _one_for_all,
+            "You count the lengths right. But a guard looks at the dtype and at `requires_grad`, too.": _lengths_alone,
             "Your first number is 0, but nothing is compiled before the first call, and that call makes a"
             " graph.": _one_each_call,
         },
     ),
     asked="How many graphs are on the `shelf` after each of the `calls` of `f`? Give five numbers.",
     hints=(
-        "The first graph is for one length. When a second length comes along, which kind of graph does"
-        " `torch.compile` make, and whom does it serve?",
+        "The first graph is for one length. When a second length comes along, what kind of graph does"
+        " `torch.compile` make, and which calls does it serve?",
         "A general graph serves every length from 2 on. A length of 1, another dtype and another"
         " `requires_grad` each need a graph of their own. Other numbers don't.",
     ),
@@ -464,24 +484,30 @@ def _given(*values: float) -> Callable:
 
 
 def _other_vectors(random: Random) -> tuple:
-    """Draw a long vector, one of whose elements is less than 1, a short one, and zeros."""
+    """Draw a long vector whose sum is less than 1, a long one of small elements, a short one, and zeros."""
     a, b = random.randint(2, 9), random.randint(2, 9) / 10
-    return _given(a + 0.5, -b, 0.5), _given(0.3, -0.4, b / 10), _given(0.0, 0.0, 0.0)
+    return (
+        _given(-a - 0.5, b, 0.5),
+        _given(0.9, 0.8, -b / 2),
+        _given(0.5, -0.4, 0.2 + b / 10),
+        _given(0.0, 0.0, 0.0),
+    )
 
 
 BRANCH = Exercise(
     id="16.2",
     reader=function(
-        _given(3.0, -0.9, 0.5),
-        _given(0.3, -0.4, 0.2),
+        _given(-3.0, 0.9, 0.5),
+        _given(0.9, 0.8, -0.5),
+        _given(0.5, -0.4, 0.3),
         _given(0.0, 0.0, 0.0),
         around=_in_one_piece,
         promises=("the values", "`symbolic_trace`", "`fullgraph=True`", "`g`"),
     ),
-    right="The choice is a step of the graph now, and none of Python's. Both sides are computed each time, and `where` takes one.",
-    principle="both captures have to get through without knowing a single number.",
+    right="Now the graph makes the choice, and Python is no longer asked.",
+    principle="both have to get to the end of your function without knowing a single number.",
     known={
-        "You changed `g` itself. It's somebody's gradient, so return a new tensor.": shows(
+        "You changed `g` itself. It's a gradient that someone still needs, so return a new tensor.": shows(
             "changed"
         ),
     },
@@ -494,15 +520,23 @@ BRANCH = Exercise(
 def answer(g):
     length = g.norm()  # it's about the length of the whole vector
     return torch.where(length > 1, g / length, g)  # a long one is shortened, and a short one stays
-~   return g / length if length > 1 else g  # Python still asks for a yes or no, and there's no number to tell
-~       # while it's captured. The choice has to be a step of torch.
-~   return g / length if (length > 1).item() else g  # `.item()` makes a number for Python, but while it's
-~       # captured there's no number yet. The choice has to be a step of torch.
+~   return g / length if length > 1 else g  # Python still asks for a yes or no, and while the function is being
+~       # captured nobody knows the number. Leave the choice to an operation of torch.
+~   return g / length if (length > 1).item() else g  # `.item()` makes a number for Python, but while the function
+~       # is being captured there's no number yet. Leave the choice to an operation of torch.
+~   return g / max(1, length)  # Python's `max` asks which is larger, and wants a yes or no. `torch.compile` knows
+~       # what to do with that, but fx refuses. Leave the choice to an operation of torch.
+~   return torch.cond(length > 1, lambda g: g / length, lambda g: g.clone(), (g,))  # `torch.compile` takes a
+~       # `torch.cond`, but fx doesn't. There's an operation that both of them take.
 ~   return g / length  # You bring each vector to length 1, but a short one has to stay as it is.
 ~   return g  # You leave long vectors as they are.
-~   return g.clamp(-1, 1)  # You limit each number by itself, which turns the vector. It's the length that's limited.
+~   return g.clamp(-1, 1)  # You limit each number by itself, so the vector points somewhere else. It's the length that's limited.
 ~   return torch.where(g.abs() > 1, g / length, g)  # Here each number decides for itself. It's the length of
 ~       # the whole vector that decides.
+~   return torch.where(g.sum() > 1, g / length, g)  # The sum of the numbers isn't the length of the vector.
+~   return torch.nn.functional.normalize(g, dim=0)  # You bring a short vector to length 1, too, but it has to stay as it is.
+~   return torch.where(g.abs().max() > 1, g / length, g)  # A vector can be longer than 1 although none of its
+~       # numbers is.
 ~   flag = (length > 1).float(); return flag * (g / length) + (1 - flag) * g  # You add up both sides, one of them times 0. But
 ~       # where `g` is all zeros `g / length` is nan, and nan times 0 is nan. `where` takes one side and leaves the other.
 """,
@@ -570,9 +604,9 @@ def _other_sizes(random: Random) -> Data:
 
 BYTES = Exercise(
     id="16.3",
-    right="A chain of cheap operations is computed again from `x`, but a matrix product isn't: that would cost too much"
-    " time.",
-    principle="what would each node keep, and is it cheap to compute it again from what goes in?",
+    right="A chain of cheap operations is computed again from `x`. A matrix product isn't, because that would take too"
+    " long.",
+    principle="what would each node keep, and would it be cheap to compute that again?",
     quantities=Quantities(
         program=_held,
         data={"count": 1000, "side": 20, "rounds": 5, "step": "x.sin() * 1.01"},
@@ -581,10 +615,13 @@ BYTES = Exercise(
         places=(
             Place(
                 "`eager`",
-                "four bytes for each of {count} numbers, for what goes into each of the {rounds} waves",
+                "four bytes for each of {count} numbers, and that for each of the {rounds} waves",
                 {
-                    "twice as much: the multiplications by a number save nothing": (
+                    "twice as much, as if multiplying or dividing by a number kept a vector, too": (
                         "8 * count * rounds"
+                    ),
+                    "right with eight bytes more for each number, but those don't count here": (
+                        "4 * count * rounds + 8 * rounds"
                     ),
                     "without `x`, which goes into the first wave": "4 * count * (rounds - 1)",
                     "how many numbers there are, but each takes four bytes": "count * rounds",
@@ -596,7 +633,7 @@ BYTES = Exercise(
                 "the bytes of `x`, from which backward computes all the rest again",
                 {
                     "what's held without `torch.compile`": "4 * count * rounds",
-                    "nothing, but then there's nothing to begin with": 0,
+                    "nothing at all, but backward has to begin with something": 0,
                     "how many numbers `x` has, but each takes four bytes": "count",
                 },
                 loose={"the bytes of `x` and of another result": "8 * count"},
@@ -612,12 +649,13 @@ BYTES = Exercise(
             ),
         ),
     ),
-    asked="How many bytes are held for backward, `x` and `w` included: by `waves(x)`, by `waves(x)` compiled with"
-    ' "aot_eager", and by `products(w)` compiled with it? Give three numbers, in this order.',
+    asked="How many bytes of vectors and matrices are held for backward, `x` and `w` included: by `waves(x)`, by"
+    ' `waves(x)` compiled with "aot_eager", and by `products(w)` compiled with it? Give three numbers, in this order.',
     hints=(
-        "In eager mode each sine or cosine saves what goes into it. Times a number saves nothing.",
-        "The compiled backward may compute cheap things again, and starts from `x`. Does it do that with a"
-        " matrix product?",
+        "In eager mode each sine or cosine saves what goes into it. Multiplying or dividing by a number saves no"
+        " vector.",
+        "The compiled backward may compute cheap things again, and it starts from `x`. Would it do that with a"
+        " matrix product, too?",
     ),
 )
 
@@ -647,7 +685,7 @@ _GIVEN = """x = torch.tensor([{}, {}], requires_grad=True)
 w = torch.tensor([{}, {}], requires_grad=True)
 # f = torch.compile(lambda x, w: …, backend="aot_eager"), with one of these lines"""
 AGAIN = Captured(
-    read="what the compiled backward computes again",
+    read="“Where are the photographs?”",
     begins=(
         _GIVEN.format(0.5, 2.0, 3.0, 0.25),
         _GIVEN.format(2.0, 0.5, 0.25, 4.0),
@@ -701,14 +739,14 @@ torch._dynamo.reset()
 
 TWICE = Exercise(
     id="16.4",
-    right="These are the ones after which an eager graph would keep the product. The compiled one keeps its two factors"
-    " instead, which are there anyway, and multiplies again.",
+    right="In these an eager graph would keep the product. The compiled one keeps the two factors, which are there"
+    " anyway, and multiplies again.",
     asked='Each line is compiled with "aot_eager", whose backward may compute things again. For which of them does the'
     " backward multiply `x` by `w` once more? Give a list of letters.",
     **AGAIN.first("abcdef"),
     hints=(
-        "Which of these nodes would keep `x * w` in an eager graph? Some keep what goes in, some what comes out, and a"
-        " sum keeps nothing.",
+        "In which of these would an eager graph keep `x * w`? Some nodes keep what goes in, some what comes out, and a"
+        " sum keeps no numbers at all.",
         "Sines, cosines, logarithms and powers need what goes in. An exponential, a root, tanh and sigmoid"
         " need their own result.",
     ),
