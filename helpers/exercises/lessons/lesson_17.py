@@ -18,7 +18,7 @@ from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import names_of
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import at, fails, right_in, shows
+from helpers.exercises.recognise import at, both, fails, right_in, shows
 from helpers.exercises.watched_inputs import afterwards, noted, readable
 
 # Bound here: a student may have put others in their place.
@@ -616,8 +616,8 @@ PUSHES = Exercise(
         "`push` wrote into the tangent of `u`, because `h` held the same Value. Make a new sum instead.": at(
             [9], [0], 18.0
         ),
-        "The tangent may be a Value already. `as_value` leaves that as it is.": at(
-            [19], [2], "Could not infer dtype of Value"
+        "The tangent may be a Value already. `as_value` leaves that as it is.": both(
+            at([19], [0]), shows("Could not infer dtype of Value")
         ),
         "`x` gets no gradient through the dual. A second name tag from `beside` shares the history, and a"
         " leaf's AccumulateGrad, too.": at([10], [2]),
