@@ -184,8 +184,8 @@ def _other_crowds(random: Random) -> tuple:
 BUILD = Exercise(
     id="17.5",
     reader=function(
-        _crowd(56, 10, 4, _RELU),
-        _crowd(41, 9, 2, _DROPS, "eval"),
+        _crowd(17, 10, 4, _RELU),
+        _crowd(41, 9, 3, _DROPS, "eval"),
         observe=_loud,
         promises=(
             "the numbers of the points",
