@@ -412,6 +412,7 @@ MISTAKES = {
         ("in (a, b):\n        if one.tangent is not None:", "in (a, b):\n        if True:", "nothing to push"),
         (DUAL, DUAL.replace("return ", ""), "has to return the dual"),
         (DUAL, DUAL.replace("as_value(tangent, value.data.dtype)", "tangent"), "and no bare number"),
+        (DUAL, DUAL.replace("as_value(tangent, value.data.dtype)", "Value(tangent)"), "may be a Value already"),
         ("one.tangent * beside(other, None)", "one.tangent.data * other.data", "and no bare number"),
         (UNPACKED, "return beside(value, None), value.tangent and value.tangent.data", "and no bare number"),
         (PUSHED, "pass\n", "The result of `u * 2` has no tangent"),

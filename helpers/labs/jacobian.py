@@ -191,7 +191,7 @@ jacobian = Lab(
         "band, one sum": "band all_rows",
     },
     [
-        Question("Fill the table by *row* alone: how many presses?", ["row row row row row"]),
+        Question("Fill the table with *row* alone: how many presses?", ["row row row row row"]),
         Question("Fill it with whatever you like: how few presses?", [is_full("arrow")]),
         Question("*band*: how few presses after it, and with 1,000 rows?", [is_full("band")]),
     ],

@@ -18,7 +18,7 @@ from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.programs import names_of
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.recognise import at, fails, right_in, shows
+from helpers.exercises.recognise import at, both, fails, right_in, shows
 from helpers.exercises.watched_inputs import afterwards, noted, readable
 
 # Bound here: a student may have put others in their place.
@@ -92,6 +92,16 @@ def answer(model, loss, points, heights, most):
 ~   loss(model(points), heights).backward()
 ~   torch.nn.utils.clip_grad_norm_(model.parameters(), most)
 ~   return  # You shorten the mean of all gradients. One of them has made it what it is, and shortening doesn't turn it.
+~   model.zero_grad()
+~   loss(model(points), heights).backward()
+~   torch.nn.utils.clip_grad_value_(model.parameters(), most)
+~   return  # You clip the numbers of the mean, and one buoy has made it what it is. Each point has to be shortened
+~       # before the mean is taken, and as a whole.
+~   model.zero_grad()
+~   for point, height in zip(points, heights):
+~       loss(model(point[None]), height[None]).backward()
+~       torch.nn.utils.clip_grad_norm_(model.parameters(), most)
+~   return  # You clip what is in `.grad` after each point, but by then it's the sum with all points before it.
 ~   loss(model(points), heights).backward()
 ~   torch.nn.utils.clip_grad_norm_(model.parameters(), most)
 ~   return  # That's her program: it shortens the mean, and it adds to what was in `.grad` before.
@@ -174,8 +184,8 @@ def _other_crowds(random: Random) -> tuple:
 BUILD = Exercise(
     id="17.5",
     reader=function(
-        _crowd(1, 10, 4, _RELU),
-        _crowd(2, 9, 2, _DROPS, "eval"),
+        _crowd(17, 10, 4, _RELU),
+        _crowd(41, 9, 3, _DROPS, "eval"),
         observe=_loud,
         promises=(
             "the numbers of the points",
@@ -223,6 +233,10 @@ def answer(model, loss, points, labels, k):
 ~       # respect to the points. What pulls is the gradient of the weights.
     rows = [g.reshape(len(points), -1) for g in own.values()]
     lengths = torch.cat(rows, 1).norm(dim=1)  # a length counts all the parameters together
+~   lengths = torch.cat(rows, 1).norm()  # That's a single number for all points together, and there should be one
+~       # for each.
+~   lengths = sum(row.norm(dim=1) for row in rows)  # You took a length for each parameter and added those up. A
+~       # gradient's length is the root of the sum of all its squares.
 ~   lengths = torch.cat(rows, 1).sum(1)  # You added up the numbers of each gradient, and they may cancel. Its length is
 ~       # the root of the sum of their squares.
 ~   lengths = torch.cat(rows, 1).abs().amax(1)  # You took the largest number of each gradient. Its length is the
@@ -250,10 +264,10 @@ _FEW_IN = (
     ("(x[0] + x[1] * t + x[2] * t**2).exp()", 3),
 )
 _SQUARE = (
-    ("x.sin()", "a single pass with a vector of ones, since each result depends on one number of `x`"),
-    ("x * x.exp()", "a single pass with a vector of ones, since each result depends on one number of `x`"),
-    ("x.flip(0) ** 2", "a single pass with a vector of ones, since each result depends on one number of `x`"),
-    ("x**2 + x.roll(1)", "one pass for every second row and one for the others, since neighbours share a number of `x`"),
+    ("x.sin()", "as few passes as its zeros allow, and each result depends on one number of `x` alone"),
+    ("x * x.exp()", "as few passes as its zeros allow, and each result depends on one number of `x` alone"),
+    ("x.flip(0) ** 2", "as few passes as its zeros allow, and each result depends on one number of `x` alone"),
+    ("x**2 + x.roll(1)", "as few passes as its zeros allow, and only neighbours share a number of `x`"),
 )  # fmt: skip
 
 
@@ -321,7 +335,7 @@ PASSES = Exercise(
                 "`b`",
                 "a forward pass for each number that goes in",
                 {"a backward pass for each number that comes out": "outs"},
-                {"a single pass, but one forward pass fills one column": 1},
+                {"a single forward pass, which fills one column": 1},
             ),
             Place(
                 "`c`",
@@ -501,6 +515,11 @@ def _points_of(*ts: float) -> Callable:
     return made_by(f"ts = torch.tensor({list(ts)})", "ts")
 
 
+def _steep_at_zero(seen: tuple, right: tuple) -> bool:
+    """Tell whether all values are right, and the slope at 0, of the second case, is far below 0."""
+    return right_in(0)(seen, right) and seen[1][1][1] < -10
+
+
 def _nan_at_zero(seen: tuple, right: tuple) -> bool:
     """Tell whether all values are right, and the slope at 0, of the second case, is no number."""
     return right_in(0)(seen, right) and isnan(seen[1][1][1])
@@ -520,8 +539,10 @@ BRANCH = Exercise(
     known={
         "There's still an `if`, or an `.item()`. `vmap` runs your function once, for all points together, so there's no single answer to"
         " the question.": fails("data-dependent control flow", ".item()"),
-        "The value is right, but its slope at 0 isn't a number: the log in the branch that you don't choose goes backward,"
-        " too, and 0 times infinity is nan. What could the log take there?": _nan_at_zero,
+        "The value is right, but its slope at 0 isn't a number. The log of 0 takes part in the way back, even where you"
+        " don't use its result, and 0 times infinity is nan. What could the log take there?": _nan_at_zero,
+        "The values are right, but at 0 you get the slope of a log close to 0, which is steep. What's wanted there is"
+        " 0.": _steep_at_zero,
     },
     hints=(
         "`torch.where(t > 0, …, …)` chooses for each point. Look at the slope at 0, too.",
@@ -534,7 +555,8 @@ def answer(t):
 ~   return t * safe.log()  # The values are right, but the slope at 0 is that of a very small number: about −20. What is
 ~       # wanted there is 0.
     return torch.where(t > 0, t * safe.log(), 0.0)  # what the log gives for the other points isn't wanted
-~   return (t > 0) * (t * t.log())  # You multiply by the flag, but 0 times nan is nan. `where` leaves it out.
+~   return (t > 0) * (t * t.log())  # The value at 0 isn't a number, because the log is infinite there and 0 times infinity
+~       # is nan. `where` leaves it out.
 """,
     cases=lambda random: (
         _points_of(*(random.randint(1, 40) / 4 for _ in range(3))),
@@ -593,6 +615,9 @@ PUSHES = Exercise(
         " by the other factor without its tangent: `beside(other, None)`.": at([7], [4]),
         "`push` wrote into the tangent of `u`, because `h` held the same Value. Make a new sum instead.": at(
             [9], [0], 18.0
+        ),
+        "The tangent may be a Value already. `as_value` leaves that as it is.": both(
+            at([19], [0]), shows("Could not infer dtype of Value")
         ),
         "`x` gets no gradient through the dual. A second name tag from `beside` shares the history, and a"
         " leaf's AccumulateGrad, too.": at([10], [2]),
