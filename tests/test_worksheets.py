@@ -28,7 +28,7 @@ DRAWN = re.compile(r"data:image/svg\+xml;base64,([^\"]+)")
 TEXT = re.compile(r"<text\b[^>]*>(.*?)</text>", re.DOTALL)
 CELL = re.compile(r"<td[^>]*>(.*?)</td>", re.DOTALL)
 TAGS = re.compile(r"<[^>]*>")
-WITH_GRAPHS = {f"{number:02}" for number in range(20)} - {"12", "14", "15", "16"}
+WITH_GRAPHS = {f"{number:02}" for number in range(20)} - {"12", "14", "15", "16", "19"}
 WITH_WALKS = {"00", "05", "13"}
 
 
