@@ -51,12 +51,6 @@ def test_a_stage_does_what_pytorch_does_and_later_ones_leave_it_so(stage, last):
         assert alike(on_engine(OURS[last], program, look), on_torch(program, look)), program
 
 
-def alike(one, other):
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(alike, one, other))
-    return one == pytest.approx(other, rel=1e-9) if isinstance(one, float) else one == other
-
-
 @pytest.mark.parametrize("last", [stage for stage in STAGES if stage >= "05"])
 @pytest.mark.parametrize(
     "program",

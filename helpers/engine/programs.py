@@ -5,6 +5,7 @@ A program names its leaves x, y and w, and its result z.
 """
 
 import contextlib
+import math
 import re
 import warnings
 from collections import Counter, defaultdict
@@ -431,6 +432,15 @@ def _nodes(root: object) -> list:
     for node in found:
         found += {child for child, _ in node.next_functions if child and child not in found}
     return found
+
+
+def alike(one: object, other: object) -> bool:
+    """Tell whether two looks show the same, but for the last digits of numbers."""
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    return one == other
 
 
 def drawn(random: Random, lines: int, backward: bool) -> str:

@@ -48,11 +48,7 @@ def draw_place(pen: Pen, x: int, name: str, locks: str, has_run: bool) -> None:
         pen.rect("none", x, 2, wide, high, 8)
         pen.write("middle", middle, high // 2 + 6, ("empty", ""), state="ghost")
         return
-    pen.rect("operation", x, 2, wide, high, 8)
-    if has_run:  # on top and nobody's, so that a graph that no longer runs has not changed
-        owner, pen.owner = pen.owner, None
-        pen.rect("operation", x, 2, wide, high, 8, state="now")
-        pen.owner = owner
+    pen.rect("operation", x, 2, wide, high, 8, state="now" if has_run else "")
     pen.write("label", middle, 20, (name, ""))
     for nr, lock in enumerate(locks.split(", ")):
         draw_lock(pen, x, 41 + LINE * nr, lock)

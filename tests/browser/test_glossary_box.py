@@ -42,7 +42,7 @@ def test_it_filters_without_a_kernel_counts_and_clears(glossary):
     glossary.fill(FIELD, "retain")
     assert glossary.evaluate(SHOWN)[:2] == ["retain_grad()", "retain_graph"]
     assert glossary.inner_text(TOLD).startswith(
-        f"11 of {COUNT} entries. You see the 8 that fit best"
+        f"14 of {COUNT} entries. You see the 8 that fit best"
     )
     glossary.fill(FIELD, "RuntimeError: " + PICKED[0].name + ": of whatever torch says today")
     assert glossary.evaluate(SHOWN) == [PICKED[0].name]
