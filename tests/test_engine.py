@@ -20,7 +20,7 @@ from helpers import check, my_engine
 from helpers.engine import keeping
 from helpers.engine.cells import Cell
 from helpers.engine.checks import TRIED, random_program
-from helpers.engine.programs import drawn, on_engine, on_torch
+from helpers.engine.programs import alike, drawn, on_engine, on_torch
 from helpers.engine.putting_together import STAGES, count, engine, given, lines, text, yours
 from helpers.exercises.exercise import exercises, find, lessons
 from helpers.exercises.verdict import judge
