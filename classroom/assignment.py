@@ -46,7 +46,7 @@ so before you hand it in, try *Restart Kernel and Run All Cells*. A cell may tak
 answer is right. An exercise gives all of its points or none."""
 LEFT_OUT = "Not asked here: {}. They are in their lessons, where `check` tells you how they went."
 CALL = re.compile(
-    r'my_engine\("\d\d"(?:, show=True)?\)'
+    r'my_engine\("\d\d[a-z]?"(?:, show=True)?\)'
 )  # for which a cell stands here with what it brings
 STUB = re.compile(r'\s*\bcheck\("(\d\d\.\d+)", (?:answer|Value)\)\s*$')
 

@@ -81,7 +81,7 @@ _SHEETS = (
 def _other_sheets(random: Random) -> tuple:
     """Draw sheets in which each cell uses up to three of those before it, listed in any order."""
     sheets = []
-    for _ in range(6):
+    for _ in _SHEETS:
         names = random.sample("abcdefghijk", 8)
         rows = [
             (name, random.choices(names[:at], k=random.choice((1, 2, 3))))
