@@ -133,29 +133,15 @@ def answer(uses, typed, compute):
 )
 
 
-def _stage(
-    number: str, stage: str, known: dict[str, Callable], right: str, principle: str, *hints: str
-) -> Exercise:
-    """Make the exercise that asks for a stage of the engine."""
-    return Exercise(
-        id=number,
-        stage=stage,
-        reader=function(*cases(stage), promises=TENSORS),
-        truth=lambda: on_torch,
-        solution=yours(stage),
-        cases=lambda random: cases(stage, random),
-        right=right,
-        principle=principle,
-        known=known,
-        hints=hints,
-    )
-
-
 _COUNTED = "incorrect number of gradients"
-SHAPES = _stage(
-    "19.2",
-    "19a",
-    {
+SHAPES = Exercise(
+    id="19.2",
+    stage="19a",
+    reader=function(*cases("19a"), promises=TENSORS),
+    truth=lambda: on_torch,
+    solution=yours("19a"),
+    cases=lambda random: cases("19a", random),
+    known={
         "A sum was handed one number on the way back, and handed on one number. But it had added up several,"
         " and each of them gets it: `Expand.apply(grad, ctx.wide)`.": at([0], [0]),
         "`y` is one number that was added to each of three, so three gradients come back to it. In"
@@ -170,19 +156,22 @@ SHAPES = _stage(
             "NoneType", cases=slice(14, 15)
         ),
     },
-    "What was spread out on the way there is added up on the way back, and the other way round.",
-    "Where one number went to several places, the gradients that come back from there are added up.",
-    "On the way there, `sum_to_size(shape)` adds up whatever is wider than `shape`. On the way back each of"
-    " the numbers that were added gets the same gradient, so it's spread out again.",
-    "`SumTo` has two inputs, the Value and a shape. Its backward returns two gradients, and the second is"
-    " None.",
-    "`validate_outputs` is the one from lesson 12, with one more question for each gradient: does it have"
-    " the shape that `to` says? If not, `SumTo.apply(grad, to.shape)`.",
+    right="What was spread out on the way there is added up on the way back, and the other way round.",
+    principle="Where one number went to several places, the gradients that come back from there are added up.",
+    hints=(
+        "On the way there, `sum_to_size(shape)` adds up whatever is wider than `shape`. On the way back each of the numbers that were added gets the same gradient, so it's spread out again.",
+        "`SumTo` has two inputs, the Value and a shape. Its backward returns two gradients, and the second is None.",
+        "`validate_outputs` is the one from lesson 12, with one more question for each gradient: does it have the shape that `to` says? If not, `SumTo.apply(grad, to.shape)`.",
+    ),
 )
-MATRICES = _stage(
-    "19.3",
-    "19b",
-    {
+MATRICES = Exercise(
+    id="19.3",
+    stage="19b",
+    reader=function(*cases("19b"), promises=TENSORS),
+    truth=lambda: on_torch,
+    solution=yours("19b"),
+    cases=lambda random: cases("19b", random),
+    known={
         "What goes in as 2 × 3 comes out as 3 × 2, so its gradient has to be turned back, too.": at(
             [1], [0]
         ),
@@ -192,16 +181,22 @@ MATRICES = _stage(
         "First derivatives are right, but the second ones miss a part. Compute with the Values that"
         " `ctx.saved_tensors` gives you, and not with their data.": at([6, 7], [0, 1, 2]),
     },
-    "Two products of matrices carry the gradient back through one.",
-    "The shapes leave you no choice: `grad @ b.T` is the only product that has the shape of `a`.",
-    "Save both factors. For the gradient of `a` you need `b`, and the other way round.",
-    "With `a` of 2 × 3 and `b` of 3 × 4, `grad` is 2 × 4. What times what is 2 × 3 again?",
-    "`grad @ b.T` and `a.T @ grad`. And what was turned is turned back: `grad.T`.",
+    right="Two products of matrices carry the gradient back through one.",
+    principle="The shapes leave you no choice: `grad @ b.T` is the only product that has the shape of `a`.",
+    hints=(
+        "Save both factors. For the gradient of `a` you need `b`, and the other way round.",
+        "With `a` of 2 × 3 and `b` of 3 × 4, `grad` is 2 × 4. What times what is 2 × 3 again?",
+        "`grad @ b.T` and `a.T @ grad`. And what was turned is turned back: `grad.T`.",
+    ),
 )
-CURVES = _stage(
-    "19.4",
-    "19c",
-    {
+CURVES = Exercise(
+    id="19.4",
+    stage="19c",
+    reader=function(*cases("19c"), promises=TENSORS),
+    truth=lambda: on_torch,
+    solution=yours("19c"),
+    cases=lambda random: cases("19c", random),
+    known={
         "What arrives has to be multiplied with the slope. Yours hands on the slope alone, which is right only"
         " as long as a 1 arrives.": at([4], [0]),
         "The slope of tanh, in terms of its own result, is `1 - result²`.": at([1, 3], [0]),
@@ -210,17 +205,22 @@ CURVES = _stage(
         "PyTorch photographs the result here, not what went in, so it notices when somebody edits the result"
         " afterwards.": at([8], [0]),
     },
-    "Both have a slope that's made of their own result, so the result is what they photograph.",
-    "A node may photograph what comes out as well as what goes in. If it does, an edit of the result is what"
-    " it notices.",
-    "The slope of `exp` is `exp` itself, which you've just computed.",
-    "`result = Value(x.data.exp())`, then save `result` and return that same Value.",
-    "The slope of tanh is `1.0 - result * result`.",
+    right="Both have a slope that's made of their own result, so the result is what they photograph.",
+    principle="A node may photograph what comes out as well as what goes in. If it does, an edit of the result is what it notices.",
+    hints=(
+        "The slope of `exp` is `exp` itself, which you've just computed.",
+        "`result = Value(x.data.exp())`, then save `result` and return that same Value.",
+        "The slope of tanh is `1.0 - result * result`.",
+    ),
 )
-POWERS = _stage(
-    "19.5",
-    "19d",
-    {
+POWERS = Exercise(
+    id="19.5",
+    stage="19d",
+    reader=function(*cases("19d"), promises=TENSORS),
+    truth=lambda: on_torch,
+    solution=yours("19d"),
+    cases=lambda random: cases("19d", random),
+    known={
         "`Pow` gets two inputs, a Value and a plain number, so its backward returns two gradients. The second"
         " one is None.": at(
             [0, 1], [0], f"function PowBackward returned an {_COUNTED} (expected 2, got 1)"
@@ -230,11 +230,13 @@ POWERS = _stage(
         "First derivatives are right, and second ones aren't: compute with the Values in"
         " `ctx.saved_tensors`, so that the way back can be recorded.": at([6, 7, 8], [0, 1, 2]),
     },
-    "That's the last operation. Division came for free: `a / b` is `a * b ** -1.0`.",
-    "Whatever you write in terms of operations that know their way back knows its own.",
-    "Keep `power` on `ctx` as an attribute. It's a number, so there's no need to save it for backward.",
-    "`grad * x ** (ctx.power - 1.0) * ctx.power`, and None for the power.",
-    "The slope of `log` at x is 1/x, so `grad / x`; you've been given a `/`.",
+    right="That's the last operation. Division came for free: `a / b` is `a * b ** -1.0`.",
+    principle="Whatever you write in terms of operations that know their way back knows its own.",
+    hints=(
+        "Keep `power` on `ctx` as an attribute. It's a number, so there's no need to save it for backward.",
+        "`grad * x ** (ctx.power - 1.0) * ctx.power`, and None for the power.",
+        "The slope of `log` at x is 1/x, so `grad / x`; you've been given a `/`.",
+    ),
 )
 
 EXERCISES = (SPREADSHEET, SHAPES, MATRICES, CURVES, POWERS)
