@@ -4,6 +4,7 @@ The author names the tensors in the metadata, `slide.graph`; the graph is stored
 of the cell that runs.
 """
 
+import json
 import warnings
 from contextlib import redirect_stdout
 from io import StringIO
@@ -73,4 +74,10 @@ def graph_of(programs, wanted, first):
         failed, _ = ran(f"from autograd_graphs import show\n_picture = show({wanted})", names)
     if failed:
         raise CannotBeAsked(f"{first}: show({wanted}), for its slide, says {failed}")
-    return written(names["_picture"].folded)
+    graph = json.loads(written(names["_picture"].folded), parse_float=rounded)
+    return json.dumps(graph, ensure_ascii=False, separators=(",", ":"))
+
+
+def rounded(number):
+    """Return a number of a graph as it is stored: the last digits are those of one kind of machine."""
+    return float(f"{float(number):.5g}")
