@@ -27,9 +27,12 @@ STANDING :=
 AUDIT_ARGS ?=
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
+# A processor that has neither AVX nor Intel's name, as far as PyTorch and its libraries can pretend to be on one.
+OTHER := ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_CBWR=COMPATIBLE
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides handouts pages assignment grade reset test quick check thorough unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready sandbox-ready own
+.PHONY: help lab present slides handouts pages assignment grade reset test quick check thorough unit compare elsewhere refresh rounds record-gpu lint format lock audit next bench clean browser-ready sandbox-ready own
 
 ##@ For those who learn and teach (docs/without-make.md says how to do it without make)
 
@@ -97,6 +100,9 @@ browser-ready: $(DEV)
 sandbox-ready:
 	@command -v bwrap >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
 	  { apt-get update -qq && apt-get install --yes --no-install-recommends bubblewrap; }
+
+elsewhere: $(DEV)  ## compare as on another processor, where the last digits of floats differ (N=03)
+	@$(OTHER) $(MAKE) --no-print-directory compare
 
 refresh: $(DEV)  ## run the notebooks again and store their outputs (N=03 for one of them)
 	@mkdir -p $(IPYTHON) && OMP_NUM_THREADS=1 IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" tests/refresh.py $(N)

@@ -14,7 +14,10 @@ def random_weights() -> list[torch.Tensor]:
 
 
 def classifier_weights() -> list[torch.Tensor]:
-    """Return those with which `classifier()` begins, float64, as `points @ weight + bias` wants them."""
+    """Return those with which `classifier()` begins, float64, as `points @ weight + bias` wants them.
+
+    They are rounded to four digits, since processors differ in the last ones of a float32.
+    """
     first, _, last = classifier()
     parts = first.weight.T, first.bias, last.weight.T, last.bias
-    return [part.detach().double() for part in parts]
+    return [part.detach().double().round(decimals=4) for part in parts]
