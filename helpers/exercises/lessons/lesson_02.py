@@ -478,7 +478,7 @@ PART = Exercise(
     reader=function(
         *_parts(3),
         observe=_part_seen,
-        promises=("names that came back", "frozen", "those with a `.grad`", "the model otherwise"),
+        promises=("the names you return", "frozen", "those with a `.grad`", "the model otherwise"),
         around=_refusing,
     ),
     cases=lambda random: _parts(random.choice((2, 4, 5, 6, 8))),
