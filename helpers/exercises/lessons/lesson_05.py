@@ -468,7 +468,7 @@ BACKWARD = Exercise(
         " is a node, too, and it writes into `.grad` by itself, so there's no need to treat it"
         " differently.": at([0], [2]),
         "You gave each factor its own value. But nudge `x` a little, and the product moves by `y` times as"
-        " much: the slope with respect to one factor is the *other* one.": at([1], [0], (3.0, 5.0)),
+        " much: the slope with respect to one factor is the other one.": at([1], [0], (3.0, 5.0)),
         "A node returned its slope and forgot what had reached it. What arrives says how much `z` cares"
         " about this product, so it has to be multiplied in. That's the v in vjp.": at([1, 2], [0]),
         "`x` is both factors, so a 3 arrives for each of them. The second replaced the first. What arrives"
@@ -498,7 +498,7 @@ BACKWARD = Exercise(
     },
     hints=(
         "The two vjps first. What reaches a sum goes on to both inputs as it is. What reaches a product is"
-        " multiplied by the *other* factor, and `a, b = unpack(self)` gives you the photographs of both.",
+        " multiplied by the other factor, and `a, b = unpack(self)` gives you the photographs of both.",
         "Now the order. How many edges lead to each node? Walk through the graph once without computing"
         " anything, and count. A list that grows while you loop over it will do for the walk.",
         "Then you need two things: `arrived`, which says for each node what has reached it so far, and"

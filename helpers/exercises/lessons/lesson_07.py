@@ -64,7 +64,7 @@ if mark() is not None:
 KEEPERS = Exercise(
     id="07.2",
     right="Each of them is a tensor that leads to that node, or holds one.",
-    asked="After `loss.backward()` *one* of the lines runs, its result is kept, and then comes `del"
+    asked="After `loss.backward()` just one of the lines runs, its result is kept, and then comes `del"
     " loss`. With which of them is the node of `loss` still alive? Give a list of letters.",
     hints=(
         "For each letter ask: is there a tensor in it, and does that tensor have a `grad_fn`?",

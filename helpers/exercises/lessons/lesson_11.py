@@ -414,7 +414,7 @@ if abs(came - w.item()) < 1e-6:
 TURNS = Exercise(
     id="11.4",
     right="In each of these the step finds the gradient of its own lap, once, and nothing else.",
-    asked="Each of three laps is `loss = loss_of()`, followed by *one* of these lines. Which of them make each step"
+    asked="Each of three laps is `loss = loss_of()`, followed by just one of these lines. Which of them make each step"
     " subtract `lr` times the gradient of its own lap? Give a list of letters.",
     hints=(
         "Play two laps of each letter, and write down what is in `w.grad` when `step()` looks.",

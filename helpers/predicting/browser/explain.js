@@ -34,6 +34,7 @@ class Explain {
 
   // Nobody grades it: the ticks are for oneself.
   settle(choice, { good, points }) {
+    element("p", "tick", this.owner.body, { textContent: "One good answer:" });
     write(element("blockquote", "good", this.owner.body), good);
     element("p", "tick", this.owner.body, { textContent: "Which of these points did you make? Only you see the ticks." });
     const list = element("ul", "points", this.owner.body);
