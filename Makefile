@@ -32,7 +32,7 @@ OTHER := ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_CBWR=COMPATIBL
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides handouts pages assignment grade reset test quick check thorough unit compare elsewhere refresh rounds record-gpu lint format lock audit next bench clean browser-ready sandbox-ready own
+.PHONY: help lab present slides handouts pages assignment grade reset test quick check thorough unit compare elsewhere refresh rounds record-gpu release lint format lock audit next bench clean browser-ready sandbox-ready own
 
 ##@ For those who learn and teach (docs/without-make.md says how to do it without make)
 
@@ -114,6 +114,12 @@ record-gpu: $(DEV)  ## on a machine with a GPU: record what the GPU cells of les
 	@"$(PY)" -m helpers.gpu record
 	@$(MAKE) --no-print-directory refresh N=10
 	@$(MAKE) --no-print-directory refresh N=15
+
+release: $(DEV) slides pages handouts  ## what a release hands out: both distributions, slides, pages, handouts: build/release/
+	@rm -rf build/release && mkdir -p build/release
+	@"$(PY)" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w build/release ./autograd_graphs .
+	@for made in slides pages handouts; do (cd build && "../$(PY)" -m zipfile -c release/$$made.zip $$made) || exit 1; done
+	@ls build/release
 
 lint: $(DEV)  ## ruff: lint and format, changing nothing
 	@status=0; \

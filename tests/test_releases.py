@@ -20,11 +20,14 @@ EDITION = re.compile(r"_2026[_\d]*(?=\.)")
 RELEASE = re.compile(r"^## (\d+\.\d+\.\d+), \w+ \d{4}$", re.M)
 
 
-def test_the_changelog_begins_with_the_version_of_the_package():
+def test_the_changelog_begins_with_the_version_of_both_packages_and_of_the_citation():
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     releases = RELEASE.findall(text)
-    assert releases[0] == project["version"]
+    for path in ("pyproject.toml", "autograd_graphs/pyproject.toml"):
+        project = tomllib.loads((ROOT / path).read_text(encoding="utf-8"))["project"]
+        assert releases[0] == project["version"], path
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {releases[0]}\n" in citation
     assert len(set(releases)) == len(releases) == text.count("\n## ")
 
 

@@ -1,4 +1,4 @@
-"""The workflows for GitHub, which are never run here: their form, and their holes."""
+"""The workflows for GitHub, which are never run here: their form, and their holes; and what GitHub cites."""
 
 import subprocess
 import sys
@@ -18,6 +18,7 @@ HOLES = [
     "--no-config",
     "--persona=auditor",
 ]
+CITED = [*FORM[:-1], "vendor.citation-file-format"]
 
 
 def complaint(linter, *paths):
@@ -30,3 +31,8 @@ def complaint(linter, *paths):
 @pytest.mark.parametrize("linter", [FORM, HOLES], ids=["form", "holes"])
 def test_linters_have_nothing_to_say(linter):
     assert complaint(linter, *WORKFLOWS) == ""
+
+
+@pytest.mark.slow
+def test_the_citation_has_its_form():
+    assert complaint(CITED, ROOT / "CITATION.cff") == ""
