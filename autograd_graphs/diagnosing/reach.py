@@ -88,7 +88,9 @@ def is_other_in_eval(module: torch.nn.Module) -> bool:
 
 def is_ddp(module: Any) -> bool:
     """Say whether a module averages the gradients of several processes, without importing its class."""
-    return type(module).__name__ == "DistributedDataParallel" and isinstance(module, torch.nn.Module)
+    return type(module).__name__ == "DistributedDataParallel" and isinstance(
+        module, torch.nn.Module
+    )
 
 
 def is_plain_object(thing: Any) -> bool:
