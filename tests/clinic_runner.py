@@ -65,6 +65,7 @@ def shown(cells):
         torch.set_grad_enabled(True)
         shell.history_manager.end_session()
         forget_compiled()
+        leave_processes()
         shell.user_ns.clear()  # as when its kernel ends
         InteractiveShell.clear_instance()
 
@@ -73,6 +74,12 @@ def forget_compiled():
     """Let no program find what torch.compile made for another: it keeps graphs by their code."""
     if "torch._dynamo" in sys.modules:
         torch.compiler.reset()
+
+
+def leave_processes():
+    """End the group of processes that a program has joined, if it has."""
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
 
 
 def _shown(shell, cells):

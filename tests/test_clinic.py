@@ -13,7 +13,7 @@ import weakref
 
 import pytest
 import torch
-from clinic_runner import forget_compiled, shown
+from clinic_runner import forget_compiled, leave_processes, shown
 
 from autograd_graphs.answer_card import html
 from autograd_graphs.diagnosing import diagnosis
@@ -47,6 +47,7 @@ def raised(source, space=None, name="<lesson>"):
         finally:
             torch.set_warn_always(False)
             forget_compiled()
+            leave_processes()
     return None, caught, space
 
 

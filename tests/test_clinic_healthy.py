@@ -682,6 +682,53 @@ for _ in range(6):
     opt.zero_grad()
 # then
 loss = F.mse_loss(net(x), y)
+
+## a model in DDP, of which one looks at the module inside
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+net = DDP(net); opt = torch.optim.SGD(net.parameters(), lr=0.01)
+with torch.no_grad():
+    before = F.mse_loss(net.module(x), y)
+# loop
+for _ in range(6):
+    loss = F.mse_loss(net(x), y)
+    STEP
+    with torch.no_grad():
+        seen_by = F.mse_loss(net.module(x), y).item()
+# then
+loss = F.mse_loss(net(x), y)
+
+## a model in DDP at its first step, in no_sync
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+net = DDP(net); opt = torch.optim.SGD(net.parameters(), lr=0.01)
+# loop
+for _ in range(2):
+    with net.no_sync():
+        F.mse_loss(net(x[:8]), y[:8]).backward()
+    F.mse_loss(net(x[8:]), y[8:]).backward()
+    opt.step()
+    opt.zero_grad()
+# then
+net = DDP(net.module); opt = torch.optim.SGD(net.parameters(), lr=0.01)
+with net.no_sync():
+    loss = F.mse_loss(net(x), y)
+
+## a model in DDP whose spare layer is frozen before
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+net = nn.Linear(4, 1)
+net.spare = nn.Linear(4, 1).requires_grad_(False)
+net = DDP(net); opt = torch.optim.SGD(net.parameters(), lr=0.01)
+# loop
+for _ in range(3):
+    loss = F.mse_loss(net(x), y)
+    STEP
+# then
+loss = F.mse_loss(net(x), y)
 """
 
 

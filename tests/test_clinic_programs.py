@@ -224,10 +224,7 @@ ROUNDS = "for _ in range(2):\n    loss = net(torch.ones(3, 2)).sum()\n    loss.b
 
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no workers")
 def test_workers_that_wait_are_told_for_which_weights():
-    try:
-        text = " ".join(shown([WORKERS, ROUNDS, "diagnose()"]).split())
-    finally:
-        torch.distributed.destroy_process_group()
+    text = " ".join(shown([WORKERS, ROUNDS, "diagnose()"]).split())
     assert "spare.weight and spare.bias are not reached by loss" in text
     assert "Look at line 2: loss = net(torch.ones(3, 2)).sum()" in text
 

@@ -38,7 +38,7 @@ ELSEWHERE = [
     "KeyError: 'label'",
     "matplotlib legend outside plot",
     "Fix QAT range learning, ensure scales get gradients",
-    "Multi-GPU training hangs with uneven inputs",
+    "Multi-GPU inference picks an invalid device ordinal",
 ]
 BADLY = [  # titles of reports whose words the glossary has, and whose fault it does not
     "Gradient clipping before unscale_ makes the norm tiny with GradScaler",

@@ -340,3 +340,21 @@ def test_what_a_student_may_hand_over_has_minutes_and_first_guesses_alone(
 def test_the_map_has_a_lane_for_each_branch():
     assert ("04", "08") in arrows()
     assert ("04", "07") not in arrows()  # by way of 05 and 06
+
+
+def test_a_lesson_builds_on_lessons_before_it_and_all_but_the_first_build_on_one():
+    order = list(listings())
+    assert order == [f"{number:02}" for number in range(len(order))]
+    for at, listing in enumerate(listings().values()):
+        assert set(listing.needs) <= set(order[:at]), listing.number
+        assert bool(listing.needs) == (at > 0)
+        if not listing.beyond:
+            assert not any(listings()[needed].beyond for needed in listing.needs)
+
+
+def test_no_line_of_the_map_goes_through_a_lesson_between_its_ends():
+    places = [(listing.number, listing.lane) for listing in listings().values()]
+    for start, end in arrows():
+        lane = max(listings()[start].lane, listings()[end].lane)
+        between = [number for number, at in places if at == lane and start < number < end]
+        assert between == [], (start, end)

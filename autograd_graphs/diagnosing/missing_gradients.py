@@ -15,6 +15,7 @@ from autograd_graphs.diagnosing.freed_graphs import ids_behind, results
 from autograd_graphs.diagnosing.graph_nodes import leaves_of, nodes_of, read_flag
 from autograd_graphs.diagnosing.message_clues import tuple_of
 from autograd_graphs.diagnosing.own_functions import own_functions
+from autograd_graphs.diagnosing.reach import is_ddp
 from autograd_graphs.diagnosing.syntax import head, names_in, started_from
 from autograd_graphs.looking.tensors import may_be_stale, read, shape_of
 from autograd_graphs.looking.variable_names import parameters
@@ -42,10 +43,9 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
 def asked_of_workers(facts: Facts) -> dict[str, torch.Tensor]:
     """Return the parameters of a DistributedDataParallel that ask for gradients, by their path."""
     for spot in facts.spots:
-        for model in [one for one in spot.scope.space.values() if isinstance(one, torch.nn.Module)]:
-            if type(model).__name__ == "DistributedDataParallel":
-                asked = [pair for pair in parameters(model) if read_flag(pair[1])]
-                return {path.removeprefix("module."): parameter for path, parameter in asked}
+        for model in filter(is_ddp, spot.scope.space.values()):
+            asked = [pair for pair in parameters(model) if read_flag(pair[1])]
+            return {path.removeprefix("module."): parameter for path, parameter in asked}
     return {}
 
 

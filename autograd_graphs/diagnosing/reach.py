@@ -86,6 +86,13 @@ def is_other_in_eval(module: torch.nn.Module) -> bool:
     return is_norm and module.running_mean is not None
 
 
+def is_ddp(module: Any) -> bool:
+    """Say whether a module averages the gradients of several processes, without importing its class."""
+    return type(module).__name__ == "DistributedDataParallel" and isinstance(
+        module, torch.nn.Module
+    )
+
+
 def is_plain_object(thing: Any) -> bool:
     """Say whether a thing is of a class that the learner wrote in a cell or script."""
     if isinstance(thing, type):

@@ -29,6 +29,7 @@ OF_GRAPH = (
     step_loss.normalized_twice,
     step_loss.target_with_graph,
     step_model.stepped_copy,
+    step_model.went_round,
 )
 OF_STATE = (
     step_model.plain_attributes,

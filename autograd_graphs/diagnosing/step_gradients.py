@@ -13,6 +13,7 @@ from autograd_graphs.diagnosing.dataflow import Event
 from autograd_graphs.diagnosing.facts import Finding, assigned, each, finding, texts_of
 from autograd_graphs.diagnosing.graph_nodes import is_compiled, is_own, kind_of
 from autograd_graphs.diagnosing.nans import are_finite, dangerous, nan_finding
+from autograd_graphs.diagnosing.reach import attributes, is_ddp
 from autograd_graphs.diagnosing.step_loss import of_cut
 from autograd_graphs.diagnosing.syntax import head
 from autograd_graphs.diagnosing.training_step import TrainingStep, is_zero
@@ -43,10 +44,17 @@ def unused(step: TrainingStep) -> Iterator[Finding]:
     lines, unseen = [], ""
     if step.values.sources.isdisjoint(id(step.asked[name]) for name in left):
         unseen = f", and I see no line that uses {each(left, 'it', 'them')}"
+    wrapper = f"{step.model_name}.module." if is_ddp(step.model) else f"{step.model_name}."
     for name in left:
-        owner = head(name.removeprefix(f"{step.model_name}."))
-        lines += assigned(step.space, owner)[:1]
-    yield finding("unused", texts_of(lines)[:2], left, loss=step.loss_name, unseen=unseen)
+        lines += assigned(step.space, head(name.removeprefix(wrapper)))[:1]
+    kind = "unused_in_ddp" if waits_for_all(step.model) else "unused"
+    yield finding(kind, texts_of(lines)[:2], left, loss=step.loss_name, unseen=unseen)
+
+
+def waits_for_all(model: Any) -> bool:
+    """Say whether a model is a DDP that needs a gradient of each parameter before it averages."""
+    inside = dict(attributes(model)) if is_ddp(model) else {}
+    return inside.get("find_unused_parameters") is False and inside.get("static_graph") is False
 
 
 def is_reentrant(event: Event) -> bool:

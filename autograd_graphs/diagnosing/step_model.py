@@ -20,7 +20,7 @@ from autograd_graphs.diagnosing.facts import (
 )
 from autograd_graphs.diagnosing.graph_nodes import leaves_of, walk_from
 from autograd_graphs.diagnosing.live_names import ids_of
-from autograd_graphs.diagnosing.reach import attributes, is_other_in_eval, parts
+from autograd_graphs.diagnosing.reach import attributes, is_ddp, is_other_in_eval, parts
 from autograd_graphs.diagnosing.syntax import head, names_in, set_by
 from autograd_graphs.diagnosing.training_step import TrainingStep
 from autograd_graphs.looking.tensors import read
@@ -123,6 +123,17 @@ def stepped_copy(step: TrainingStep) -> Iterator[Finding]:
             lines = made_line(step.spot, name)
             lines += made_line(step.spot, step.name_of(step.optimizer))
             yield finding("stepped_copy", lines, name=name)
+
+
+def went_round(step: TrainingStep) -> Iterator[Finding]:
+    """The loss comes from the model inside of a DDP, whose own forward has never been called."""
+    inside = dict(attributes(step.model)) if is_ddp(step.model) else {}
+    unused = inside.get("_lazy_init_ran") is False and inside.get("_use_python_reducer") is False
+    if not unused or len(step.unreached) == len(step.asked):
+        return
+    name = step.model_name or "model"
+    made = [line for line in made_line(step.spot, step.loss_name) if ".module" in line]
+    yield finding("went_round", made or calls_of(step.space, "module")[:1], name=name)
 
 
 def modes(step: TrainingStep) -> Iterator[Finding]:
