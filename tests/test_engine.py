@@ -191,7 +191,7 @@ MISTAKES = {
         ("return grad, grad", "return (grad,)", "two gradients, one for each edge"),
         ("evaluate(node, arrived.pop(node))", "node.backward(arrived.pop(node))", "yourself"),
         ("        grads = evaluate(", "        if not node.next_functions:\n            node.variable.grad = arrived[node]\n            continue\n        grads = evaluate(", "not every node went through"),
-        ("grad * b, grad * a", "grad * a, grad * b", "the *other* one"),
+        ("grad * b, grad * a", "grad * a, grad * b", "the other one"),
         ("grad * b, grad * a", "b, a", "forgot what had reached it"),
         ("arrived[child] + grad if child in arrived else grad", "grad", "The second replaced the first"),
         (WALK, EACH_PATH, "replaced what the first had written"),
