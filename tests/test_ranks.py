@@ -18,7 +18,7 @@ from torch import nn
 from helpers.exercises.lessons.lesson_18 import APART
 from helpers.exercises.lessons.pretend_ranks import pretend
 from helpers.ranks import RankError, run_ranks
-from helpers.ranks.telling import end_of, told
+from helpers.ranks.telling import MOST_PRINTED, End, end_of, printed, told
 from helpers.ranks.travelling import FIRST_LINES, THERE, names_missing, text_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -94,6 +94,19 @@ def ends_itself(rank, world):
     import os
 
     os._exit(3)
+
+
+def crashes(rank, world):
+    import ctypes
+
+    ctypes.string_at(0)
+
+
+def starts_a_child(rank, world):
+    import subprocess
+    import sys
+
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
 
 
 def differ(rank, world):
@@ -183,6 +196,7 @@ def test_a_warning_is_a_line_without_a_path(capsys):
             r" rank 1 had ended\.",
         ),
         (is_killed, r"The process of rank 1 of 2 is gone: something outside ended it, .*"),
+        (crashes, r"The process of rank 0 of 1 is gone: in line 4, .*, Python itself crashed .*"),
         (ends_itself, r"The process of rank 0 of 1 is gone: with exit code 3\."),
         (
             differ,
@@ -193,7 +207,7 @@ def test_a_warning_is_a_line_without_a_path(capsys):
     ],
 )
 def test_what_went_wrong_is_said_in_a_sentence(function, said):
-    world = 1 if function in (ends_itself, hands_out_a_module) else 2
+    world = 1 if function in (crashes, ends_itself, hands_out_a_module) else 2
     assert re.fullmatch(said, error_of(function, world, limit=1 if function is hangs else 30))
 
 
@@ -208,6 +222,11 @@ def test_an_interrupt_ends_all_ranks(tmp_path):
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt, match="You interrupted the ranks, and all have ended"):
         run_ranks(waits, 1)
+
+
+@pytest.mark.slow
+def test_what_a_rank_has_started_ends_with_it():
+    assert run_ranks(starts_a_child, 1) == [None]  # `clean` looks for processes that are left
 
 
 @pytest.mark.slow
@@ -258,6 +277,10 @@ def test_what_cannot_be_a_rank_is_refused_before_one_begins():
     assert error_of(space["work"]).startswith("The text of `work` can't be found.")
     assert error_of(leaves, 2, 5).endswith("too many positional arguments.")
     assert error_of(leaves, 9) == "world is 9: give a number of ranks from 1 to 8."
+    for limit in (0, -1, "5", None, True, float("inf"), float("nan")):
+        assert error_of(leaves, limit=limit) == (
+            f"limit is {limit!r}: give a number of seconds above 0, such as 60."
+        )
     assert error_of(leaves, True) == "world is True: give a number of ranks from 1 to 8."
     assert "has a function in it" in error_of(of_its_own, 2, [1, {"a": error_of}])
 
@@ -279,6 +302,22 @@ def test_a_rank_that_ended_before_it_could_write_is_told_of(tmp_path):
     (tmp_path / "0.out").write_text("")
     end = end_of(tmp_path, 0, 1, "")
     assert told([end], 60) == "The process of rank 0 of 1 is gone: with exit code 1."
+    (tmp_path / "0.out").unlink()
+
+
+def test_ranks_that_cannot_meet_say_so_calmly():
+    said = told([End("unmet", 0, what="no address for: lo"), End("stopped", 1)], 60)
+    assert said == (
+        "The ranks couldn't meet, because gloo doesn't start on this machine. Nothing is wrong with your"
+        " function.\nWhat gloo says: no address for: lo"
+    )
+
+
+def test_of_very_long_prints_the_first_part_is_shown_and_the_rest_is_told(tmp_path):
+    (tmp_path / "0.out").write_text("x\n" * MOST_PRINTED)
+    assert printed(tmp_path, 0).endswith(
+        "x\nrank 0: … and more: only the first 100,000 characters are shown"
+    )
     (tmp_path / "0.out").unlink()
 
 
