@@ -135,7 +135,7 @@ def _end(processes: list[subprocess.Popen]) -> None:
 
 
 def _end_children(process: subprocess.Popen) -> None:
-    """End what a rank itself has started: it's in the group of processes that has the rank's number."""
+    """End what a rank itself has started: its group of processes has the rank's number."""
     try:
         os.getpgid(process.pid)
     except ProcessLookupError:

@@ -22,8 +22,8 @@ class RankError(RuntimeError):
 class End:
     """Hold how a rank ended, where it was then, and what there is to say.
 
-    `kind` is "done", "error", "unmet" (it never met the others), "unsent" (its answer), "late" (time
-    was up), "gone" (without a word), or "stopped" (by us, since another had failed).
+    `kind` is "done", "error", "unmet" (it never met the others), "unsent" (its answer), "late"
+    (time was up), "gone" (without a word), or "stopped" (by us, since another had failed).
     """
 
     kind: str
@@ -101,8 +101,8 @@ def told(ends: list[End], limit: float) -> str:
     unmet = [end.what for end in ends if end.kind == "unmet"]
     if unmet:
         return (
-            "The ranks couldn't meet, because gloo doesn't start on this machine. Nothing is wrong with"
-            f" your function.\nWhat gloo says: {unmet[0]}"
+            "The ranks couldn't meet, because gloo doesn't start on this machine. Nothing is wrong"
+            f" with your function.\nWhat gloo says: {unmet[0]}"
         )
     failed = [end for end in ends if end.kind == "error" and not _LOST.search(end.what)]
     if failed:
