@@ -256,7 +256,7 @@ def answer(parameters, size):
     bucket = []
     for p in reversed(parameters):  # the last parameter comes first
 ~   for p in parameters:  # You begin at the first parameter, but backward gets to the last one first.
-        if p.grad is None:  # who has no gradient takes part with zeros
+        if p.grad is None:  # a parameter without a gradient takes part with zeros
             p.grad = torch.zeros_like(p)
 ~           continue  # A parameter without a gradient is left out, but only on that rank. The others send it, and
 ~               # then the buckets of the ranks don't fit together.
@@ -332,7 +332,7 @@ STEP = Exercise(
     ),
     asked="Each rank runs `step`. What does it return on rank 0? Give a number.",
     hints=(
-        "The gradient of this weight is `x`. Each rank has another one, until DDP is done with them.",
+        "The gradient of this weight is `x`. Each rank has a different one, until DDP is done with them.",
         "DDP puts the mean over the ranks into `.grad`. SGD takes `lr` times that off the weight.",
     ),
 )
@@ -359,8 +359,8 @@ APART = Lines(
         "with model.no_sync():\n    y = model(x).sum()\ny.backward()": _SYNCED,
         "y = model(x).sum()\nwith model.no_sync():\n    y.backward()": _SYNCED,
         "(model(x) + model(2 * x)).sum().backward()": "How many backward calls are there?",
-        "nn.init.constant_(model.module.weight, rank); model(x).sum().backward()": "What does DDP make alike after"
-        " it was made: weights, or gradients?",
+        "nn.init.constant_(model.module.weight, rank); model(x).sum().backward()": "Once DDP is made, what does it"
+        " make alike: weights, or gradients?",
         "model.module(x).sum().backward(); dist.all_reduce(model.module.weight.grad)": "What is in `.grad` on each"
         " rank after the last call?",
     },
@@ -380,7 +380,7 @@ if weights[0] != weights[1]:
 
 LETTERS = Exercise(
     id="18.2",
-    right="In these, some gradient was never averaged, or the weights were no longer the same before that. No error says so.",
+    right="With these, some gradient was never averaged, or the weights had already been made different. No error says so.",
     asked="Two ranks run a function that begins like this. One of the lines follows, and then `sgd.step()`. After which"
     " lines do the ranks have different weights? Give their letters.",
     **APART.first("abcdef"),
@@ -462,7 +462,8 @@ def answer(losses):
 ~       # for more.
 ~   return losses.sum() / count  # You divide by the number of all points, and then DDP divides by the number of ranks
 ~       # as well. (An all-reduce of the loss can't undo that, because it isn't recorded.)
-~   return losses.sum()  # A sum gives each point a weight of one over the number of ranks, and not of points.
+~   return losses.sum()  # With a plain sum each point counts for one over the number of ranks. It should be one over the number of all
+~       # points.
 """,
     cases=lambda random: (
         _dealt(*random.sample(range(1, 6), 2), seed=random.randint(1, 99)),
@@ -553,7 +554,7 @@ LINE = Exercise(
     id="18.5",
     right="With that line right, all ranks make the same calls, and they learn as one.",
     asked="Two ranks run `train`. One of its lines stops them, or keeps them from learning as one. Which line would you"
-    " change? (If there's an `if rank == 0`, that's meant.) Give its number.",
+    " change? (Only rank 0 is meant to print.) Give its number.",
     principle="which ranks get to each line, and which calls of each line need all of them?",
     hints=(
         "Look for lines that only one rank gets to, or that do something else on each rank. Do they need the others?",
