@@ -336,6 +336,8 @@ def is_sharded(rank, world):
     from torch.distributed.fsdp import fully_shard
 
     model, x = fully_shard(classifier()), torch.full((1, 2), 1.0 + rank)  # noqa: F821
+    leaves = []
+    model[0].register_forward_hook(lambda layer, *_: leaves.append(layer.weight))
     rests = model[0].weight
     try:
         torch.autograd.grad(model(x).sum(), rests)
@@ -345,9 +347,44 @@ def is_sharded(rank, world):
     other = DDP(classifier())  # noqa: F821
     other(x).sum().backward()
     alike = torch.equal(rests.grad.full_tensor(), other.module[0].weight.grad)
-    return "not have been used in the graph" in refused, type(rests).__name__, alike
+    held = leaves[-1].untyped_storage().nbytes()
+    return "not have been used in the graph" in refused, type(rests).__name__, alike, held
 
 
 @pytest.mark.slow
 def test_a_sharded_weight_is_no_leaf_of_the_graph_and_its_gradient_is_that_of_ddp():
-    assert run_ranks(is_sharded) == [(True, "DTensor", True)] * 2
+    assert run_ranks(is_sharded) == [(True, "DTensor", True, 0)] * 2
+
+
+def in_turn(rank, world):
+    class Crossed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = (nn.Linear(4, 4, bias=False) for _ in "ab")
+
+        def forward(self, x):
+            return self.a(self.b(x)) if rank else self.b(self.a(x))
+
+    model, log = DDP(Crossed(), bucket_cap_mb=3e-5), []  # noqa: F821
+
+    def send(_: object, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+        log.append(f"sends {names[bucket.parameters()[0]]}")
+        work = dist.all_reduce(bucket.buffer().div_(world), async_op=True)
+        return work.get_future().then(lambda sent: sent.value()[0])
+
+    names = {weight: name[0] for name, weight in model.module.named_parameters()}
+    for weight, name in names.items():
+        weight.register_hook(lambda _, name=name: log.append(name))
+    model.register_comm_hook(None, send)
+    for _ in range(2):
+        log.clear()
+        model(torch.ones(1, 4)).sum().backward()
+    return log
+
+
+@pytest.mark.slow
+def test_buckets_leave_in_the_order_of_rank_0_and_a_full_one_waits_for_those_before_it():
+    assert run_ranks(in_turn) == [
+        ["b", "sends b", "a", "sends a"],
+        ["a", "b", "sends b", "sends a"],
+    ]
