@@ -139,8 +139,15 @@ def _end_children(process: subprocess.Popen) -> None:
     try:
         os.getpgid(process.pid)
     except ProcessLookupError:
-        with suppress(ProcessLookupError):  # none are left
-            os.killpg(process.pid, signal.SIGKILL)
+        _end_group(process.pid)
     except AttributeError:
         return  # Windows has no groups
     # Otherwise someone else's process has the number by now.
+
+
+def _end_group(number: int) -> None:
+    """End a group of processes, and wait a little until none of them is there."""
+    with suppress(ProcessLookupError, PermissionError):  # none are left, or none of ours
+        for _ in range(100):
+            os.killpg(number, signal.SIGKILL)
+            time.sleep(0.01)
