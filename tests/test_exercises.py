@@ -381,3 +381,25 @@ def test_a_hint_that_is_not_there_is_answered_by_those_that_are(lesson_99, capsy
         out = capsys.readouterr().out
         assert out.startswith(f"99.1 has 2 hints, but you asked for {describe(wrong)}. ")
         assert 'Ask for 1 or 2, such as hint("99.1", 1), or for the next one: hint("99.1").' in out
+
+
+def test_a_forward_given_to_the_class_of_a_net_is_gone_in_the_next_try():
+    from helpers.exercises.exercise import find
+    from helpers.exercises.verdict import judge
+
+    steps = """
+    model = DDP(net)
+    sgd = torch.optim.SGD(model.parameters(), lr=1.0)
+    for _ in range(5):
+        sgd.zero_grad()
+        model(points, moon).backward()
+        sgd.step()
+"""
+    space = {"torch": torch}
+    exec(f"def plain(DDP, net, points, moon):{steps}", space)
+    exec(
+        f"def given(DDP, net, points, moon):\n    type(net).forward = type(net).loss{steps}", space
+    )
+    exercise = find("18.6")
+    assert judge(exercise, space["given"]).kind == "right"
+    assert "this net has none" in judge(exercise, space["plain"]).text

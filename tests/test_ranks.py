@@ -18,7 +18,7 @@ from torch import nn
 from helpers.exercises.lessons.lesson_18 import APART
 from helpers.exercises.lessons.pretend_ranks import pretend
 from helpers.ranks import RankError, run_ranks
-from helpers.ranks.telling import end_of, told
+from helpers.ranks.telling import MOST_PRINTED, End, end_of, printed, told
 from helpers.ranks.travelling import FIRST_LINES, THERE, names_missing, text_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -94,6 +94,19 @@ def ends_itself(rank, world):
     import os
 
     os._exit(3)
+
+
+def crashes(rank, world):
+    import ctypes
+
+    ctypes.string_at(0)
+
+
+def starts_a_child(rank, world):
+    import subprocess
+    import sys
+
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
 
 
 def differ(rank, world):
@@ -183,6 +196,7 @@ def test_a_warning_is_a_line_without_a_path(capsys):
             r" rank 1 had ended\.",
         ),
         (is_killed, r"The process of rank 1 of 2 is gone: something outside ended it, .*"),
+        (crashes, r"The process of rank 0 of 1 is gone: in line 4, .*, Python itself crashed .*"),
         (ends_itself, r"The process of rank 0 of 1 is gone: with exit code 3\."),
         (
             differ,
@@ -193,7 +207,7 @@ def test_a_warning_is_a_line_without_a_path(capsys):
     ],
 )
 def test_what_went_wrong_is_said_in_a_sentence(function, said):
-    world = 1 if function in (ends_itself, hands_out_a_module) else 2
+    world = 1 if function in (crashes, ends_itself, hands_out_a_module) else 2
     assert re.fullmatch(said, error_of(function, world, limit=1 if function is hangs else 30))
 
 
@@ -208,6 +222,11 @@ def test_an_interrupt_ends_all_ranks(tmp_path):
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt, match="You interrupted the ranks, and all have ended"):
         run_ranks(waits, 1)
+
+
+@pytest.mark.slow
+def test_what_a_rank_has_started_ends_with_it():
+    assert run_ranks(starts_a_child, 1) == [None]  # `clean` looks for processes that are left
 
 
 @pytest.mark.slow
@@ -258,6 +277,10 @@ def test_what_cannot_be_a_rank_is_refused_before_one_begins():
     assert error_of(space["work"]).startswith("The text of `work` can't be found.")
     assert error_of(leaves, 2, 5).endswith("too many positional arguments.")
     assert error_of(leaves, 9) == "world is 9: give a number of ranks from 1 to 8."
+    for limit in (0, -1, "5", None, True, float("inf"), float("nan")):
+        assert error_of(leaves, limit=limit) == (
+            f"limit is {limit!r}: give a number of seconds above 0, such as 60."
+        )
     assert error_of(leaves, True) == "world is True: give a number of ranks from 1 to 8."
     assert "has a function in it" in error_of(of_its_own, 2, [1, {"a": error_of}])
 
@@ -282,6 +305,22 @@ def test_a_rank_that_ended_before_it_could_write_is_told_of(tmp_path):
     (tmp_path / "0.out").unlink()
 
 
+def test_ranks_that_cannot_meet_say_so_calmly():
+    said = told([End("unmet", 0, what="no address for: lo"), End("stopped", 1)], 60)
+    assert said == (
+        "The ranks couldn't meet, because gloo doesn't start on this machine. Nothing is wrong with your"
+        " function.\nWhat gloo says: no address for: lo"
+    )
+
+
+def test_of_very_long_prints_the_first_part_is_shown_and_the_rest_is_told(tmp_path):
+    (tmp_path / "0.out").write_text("x\n" * MOST_PRINTED)
+    assert printed(tmp_path, 0).endswith(
+        "x\nrank 0: … and more: only the first 100,000 characters are shown"
+    )
+    (tmp_path / "0.out").unlink()
+
+
 @pytest.mark.slow
 def test_import_helpers_brings_no_ranks():
     code = """
@@ -297,6 +336,8 @@ def is_sharded(rank, world):
     from torch.distributed.fsdp import fully_shard
 
     model, x = fully_shard(classifier()), torch.full((1, 2), 1.0 + rank)  # noqa: F821
+    leaves = []
+    model[0].register_forward_hook(lambda layer, *_: leaves.append(layer.weight))
     rests = model[0].weight
     try:
         torch.autograd.grad(model(x).sum(), rests)
@@ -306,9 +347,44 @@ def is_sharded(rank, world):
     other = DDP(classifier())  # noqa: F821
     other(x).sum().backward()
     alike = torch.equal(rests.grad.full_tensor(), other.module[0].weight.grad)
-    return "not have been used in the graph" in refused, type(rests).__name__, alike
+    held = leaves[-1].untyped_storage().nbytes()
+    return "not have been used in the graph" in refused, type(rests).__name__, alike, held
 
 
 @pytest.mark.slow
 def test_a_sharded_weight_is_no_leaf_of_the_graph_and_its_gradient_is_that_of_ddp():
-    assert run_ranks(is_sharded) == [(True, "DTensor", True)] * 2
+    assert run_ranks(is_sharded) == [(True, "DTensor", True, 0)] * 2
+
+
+def in_turn(rank, world):
+    class Crossed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = (nn.Linear(4, 4, bias=False) for _ in "ab")
+
+        def forward(self, x):
+            return self.a(self.b(x)) if rank else self.b(self.a(x))
+
+    model, log = DDP(Crossed(), bucket_cap_mb=3e-5), []  # noqa: F821
+
+    def send(_: object, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+        log.append(f"sends {names[bucket.parameters()[0]]}")
+        work = dist.all_reduce(bucket.buffer().div_(world), async_op=True)
+        return work.get_future().then(lambda sent: sent.value()[0])
+
+    names = {weight: name[0] for name, weight in model.module.named_parameters()}
+    for weight, name in names.items():
+        weight.register_hook(lambda _, name=name: log.append(name))
+    model.register_comm_hook(None, send)
+    for _ in range(2):
+        log.clear()
+        model(torch.ones(1, 4)).sum().backward()
+    return log
+
+
+@pytest.mark.slow
+def test_buckets_leave_in_the_order_of_rank_0_and_a_full_one_waits_for_those_before_it():
+    assert run_ranks(in_turn) == [
+        ["b", "sends b", "a", "sends a"],
+        ["a", "b", "sends b", "sends a"],
+    ]

@@ -107,7 +107,7 @@ class Ranks(World):
     def kept_by(self, rank: Rank) -> str:
         """Say what the gradients of a rank are, after its backward."""
         if self.program == "extra":
-            return "sums that are no means"
+            return "sums that aren't means"
         return "means" if AVERAGED in rank.lines else "its own gradients"
 
     def say_beginning(self) -> str:
@@ -120,7 +120,9 @@ class Ranks(World):
                 return "The y of rank 0 was added to half a gradient of rank 1."
             return "A sum is there, but .grad still has what the rank computed itself."
         if any(wire.sent):
-            return "What a rank has sent is on its way, and the rank needn't stop for that yet."
+            return (
+                "What a rank has sent is on its way, and the rank doesn't have to stop for it yet."
+            )
         if any(rank.has_run("b arrives") for rank in self.ranks()):
             return "A gradient has arrived, and nothing is sent."
         return "Nothing is sent so far."

@@ -7,7 +7,9 @@ so none outlives the notebook's kernel, however that ends.
 
 import inspect
 import json
+import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,6 +56,8 @@ def _job(function: Callable, world: int, args: tuple, limit: float) -> dict:
     """Return what ranks are told. Raises ValueError where it can't be done."""
     if type(world) is not int or not 1 <= world <= MOST:
         raise ValueError(f"world is {world!r}: give a number of ranks from 1 to {MOST}.")
+    if type(limit) not in (int, float) or not 0 < limit < math.inf:
+        raise ValueError(f"limit is {limit!r}: give a number of seconds above 0, such as 60.")
     source = text_of(function)
     name = function.__name__
     try:
@@ -127,3 +131,23 @@ def _end(processes: list[subprocess.Popen]) -> None:
         process.wait()
         with suppress(OSError):  # what was not read is lost with the process
             process.stdin.close()
+        _end_children(process)
+
+
+def _end_children(process: subprocess.Popen) -> None:
+    """End what a rank itself has started: its group of processes has the rank's number."""
+    try:
+        os.getpgid(process.pid)
+    except ProcessLookupError:
+        _end_group(process.pid)
+    except AttributeError:
+        return  # Windows has no groups
+    # Otherwise someone else's process has the number by now.
+
+
+def _end_group(number: int) -> None:
+    """End a group of processes, and wait a little until none of them is there."""
+    with suppress(ProcessLookupError, PermissionError):  # none are left, or none of ours
+        for _ in range(100):
+            os.killpg(number, signal.SIGKILL)
+            time.sleep(0.01)

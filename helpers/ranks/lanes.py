@@ -81,6 +81,7 @@ def plot_lanes(diaries: list[list[tuple[str, str, float]]]) -> Plot:
     back = {name: 1 + max(lane.sent[name] for lane in lanes) for name in lanes[0].sent}
     end = max(back.values())
     figure = Figure(figsize=(8.6, 2.9), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.15)  # words may be wider in a browser
     axes = figure.subplots()
     for rank, lane in enumerate(lanes):
         boxes = [*lane.boxes, ("waits", "waits", lane.end, end)]

@@ -56,19 +56,28 @@ def _run(job: dict) -> object:
     source, space = job["source"], {"__name__": "rank"}
     linecache.cache["<cell>"] = (0, None, source.splitlines(keepends=True), "<cell>")
     exec(FIRST_LINES, space)
-    dist.init_process_group(
-        _backend(dist),
-        store=dist.FileStore(str(Path(job["folder"], "store")), job["world"]),
-        rank=job["rank"],
-        world_size=job["world"],
-        timeout=timedelta(seconds=job["limit"] + 20),
-    )
+    _meet(job, dist)
     timer = threading.Timer(job["limit"], _too_late, (job, threading.get_ident()))
     timer.daemon = True
     timer.start()
     exec(compile(source, "<cell>", "exec", dont_inherit=True), space)
     arguments = unpacked(Path(job["folder"], "arguments").read_bytes())
     return space[job["name"]](job["rank"], job["world"], *arguments)
+
+
+def _meet(job: dict, dist: ModuleType) -> None:
+    """Join the other ranks; where that fails, end and say so."""
+    try:
+        dist.init_process_group(
+            _backend(dist),
+            store=dist.FileStore(str(Path(job["folder"], "store")), job["world"]),
+            rank=job["rank"],
+            world_size=job["world"],
+            timeout=timedelta(seconds=job["limit"] + 20),
+        )
+    except (RuntimeError, ValueError) as problem:
+        what = re.sub(r"\[enforce fail at \S+\] |\[\S+/gloo/\S+\] ", "", str(problem))
+        _say_end(job, "unmet", 0, what.strip())
 
 
 def _sent(job: dict, answer: object) -> tuple[str, int, str]:

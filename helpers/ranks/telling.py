@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +22,8 @@ class RankError(RuntimeError):
 class End:
     """Hold how a rank ended, where it was then, and what there is to say.
 
-    `kind` is "done", "error", "unsent" (its answer), "late" (time was up), "gone" (without a word),
-    or "stopped" (by us, since another had failed).
+    `kind` is "done", "error", "unmet" (it never met the others), "unsent" (its answer), "late"
+    (time was up), "gone" (without a word), or "stopped" (by us, since another had failed).
     """
 
     kind: str
@@ -49,6 +50,8 @@ def printed(folder: Path, rank: int) -> str:
     """Return what a rank printed, without what an abort prints by itself."""
     with open(folder / f"{rank}.out", encoding="utf-8", errors="replace") as file:
         lines = file.read(MOST_PRINTED).splitlines()
+        if file.read(1):
+            lines.append(f"… and more: only the first {MOST_PRINTED:,} characters are shown")
     return "\n".join(f"rank {rank}: {line}" for line in lines if not _OF_AN_ABORT.match(line))
 
 
@@ -70,9 +73,17 @@ def end_of(folder: Path, rank: int, code: int | None, source: str) -> End:
     here = source.splitlines()[line - 1].strip() if line else ""
     if code is None:
         return End("stopped", rank, line, here)
-    killed = "something outside ended it, perhaps because memory ran out"
-    what = words[1] if words else killed if code < 0 else f"with exit code {code}"
-    return End("gone", rank, line, here, what)
+    return End("gone", rank, line, here, words[1] if words else _told_by(code))
+
+
+def _told_by(code: int) -> str:
+    """Say what an exit code tells about a process that ended without a word."""
+    if code >= 0:
+        return f"with exit code {code}"
+    name = {each.value: each.name for each in signal.Signals}.get(-code, f"signal {-code}")
+    if name in ("SIGKILL", "SIGTERM"):
+        return "something outside ended it, perhaps because memory ran out"
+    return f"Python itself crashed there ({name})"
 
 
 def told(ends: list[End], limit: float) -> str:
@@ -87,6 +98,12 @@ def told(ends: list[End], limit: float) -> str:
     if gone:
         place = f"{gone[0].place}, " if gone[0].line else ""
         return f"The process of rank {gone[0].rank} of {world} is gone: {place}{gone[0].what}."
+    unmet = [end.what for end in ends if end.kind == "unmet"]
+    if unmet:
+        return (
+            "The ranks couldn't meet, because gloo doesn't start on this machine. Nothing is wrong"
+            f" with your function.\nWhat gloo says: {unmet[0]}"
+        )
     failed = [end for end in ends if end.kind == "error" and not _LOST.search(end.what)]
     if failed:
         soon = min(end.when for end in failed) + 0.5  # of several at one moment the lowest rank's

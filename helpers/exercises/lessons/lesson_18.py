@@ -39,23 +39,30 @@ def _on_ranks(answer: Callable) -> Callable:
     return run
 
 
-class _Net(nn.Module):
-    """Hold a model that computes its loss in a method, and has no `forward`."""
+def _kind_of_net() -> type[nn.Module]:
+    """Return a class of models that compute their loss in a method, and have no `forward`.
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.hidden, self.out = nn.Linear(2, 3), nn.Linear(3, 1)
+    It's a new one each time, because an answer may give it a `forward`.
+    """
 
-    def loss(self, points: torch.Tensor, moon: torch.Tensor) -> torch.Tensor:
-        return _bce(self.out(self.hidden(points).tanh()).flatten(), moon)
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.hidden, self.out = nn.Linear(2, 3), nn.Linear(3, 1)
+
+        def loss(self, points: torch.Tensor, moon: torch.Tensor) -> torch.Tensor:
+            return _bce(self.out(self.hidden(points).tanh()).flatten(), moon)
+
+    return Net
 
 
 def _halves(world: int, count: int, seed: int) -> Callable:
     @written(f"{_COUNTS[world]} ranks with {_COUNTS[count]} points each")
     def make() -> tuple:
         _seed(seed)
-        state = _Net().state_dict()
-        nets = [_Net() for _ in range(world)]
+        kind = _kind_of_net()
+        state = kind().state_dict()
+        nets = [kind() for _ in range(world)]
         for net in nets:
             net.load_state_dict(state)
         points = [_rand(count, 2) * 4 - 2 + rank for rank in range(world)]
@@ -135,8 +142,17 @@ def answer(DDP, net, points, moon):
     optimizer = torch.optim.SGD(net.parameters(), lr=1.0)
     for _ in range(5):
         loss = model(points, moon)  # the loss is computed through the wrapper
-~       loss = model.module.net.loss(points, moon)  # You still go around the wrapper, so each rank learns from its
-~           # own gradient. Call `model(…)`.
+~       loss = model.module.net.loss(points, moon)  # The loss still isn't computed through the wrapper, so each rank
+~           # learns from its own gradient. Call `model(…)`, and let the `forward` of what's inside compute the loss.
+~       import torch.distributed as dist
+~       loss = model(points, moon) * dist.get_world_size()  # Each step goes along the sum of the ranks' gradients. One
+~           # process with all the points would have their mean.
+~       import torch.distributed as dist
+~       points, moon = points.clone(), moon.clone()
+~       dist.broadcast(points, 0)
+~       dist.broadcast(moon, 0)
+~       loss = model(points, moon)  # All ranks end alike, but with what rank 0 would have learned alone. The points of
+~           # the others have to count as well.
 ~       import torch.distributed as dist
 ~       loss = model.module(points, moon)
 ~       dist.all_reduce(loss)
@@ -204,6 +220,10 @@ BUCKETS = Exercise(
     right="That's the core of DDP, in twenty lines. Put it between `backward()` and `step()` of a loop in `run_ranks`.",
     principle="fill a bucket, send it with one all-reduce, divide, and put each gradient back in its place.",
     known={
+        "Something is None there. `dist.all_reduce` returns nothing, it writes the sum into the tensor you give it."
+        " And a parameter without a gradient has None in its `.grad`.": fails(
+            "'NoneType' and", "and 'NoneType'"
+        ),
         "Your ranks don't make the same calls, so one of them waits for ever. A rank without a gradient has to"
         " take part all the same.": fails("A rank waited", "different collectives"),
         "The gradients are right, but they don't travel in the buckets that were asked for. From which end do you"
@@ -236,7 +256,7 @@ def answer(parameters, size):
     bucket = []
     for p in reversed(parameters):  # the last parameter comes first
 ~   for p in parameters:  # You begin at the first parameter, but backward gets to the last one first.
-        if p.grad is None:  # who has no gradient takes part with zeros
+        if p.grad is None:  # a parameter without a gradient takes part with zeros
             p.grad = torch.zeros_like(p)
 ~           continue  # A parameter without a gradient is left out, but only on that rank. The others send it, and
 ~               # then the buckets of the ranks don't fit together.
@@ -291,7 +311,7 @@ STEP = Exercise(
         draw=_other_step,
         places=(
             Place(
-                "weight",
+                "`answer`",
                 "a step along the mean of the gradients",
                 {
                     _OWN: "w - lr * xs[0]",
@@ -301,6 +321,10 @@ STEP = Exercise(
                 },
                 loose={
                     "the mean of the gradients": "sum(xs) / len(xs)",
+                    "the gradient that rank 0 has before the post has come": "xs[0]",
+                    "the sum of the gradients": "sum(xs)",
+                    "the weight before the step": "w",
+                    "the change of the weight alone": "- lr * sum(xs) / len(xs)",
                     "the step alone": "lr * sum(xs) / len(xs)",
                 },
             ),
@@ -308,7 +332,7 @@ STEP = Exercise(
     ),
     asked="Each rank runs `step`. What does it return on rank 0? Give a number.",
     hints=(
-        "The gradient of this weight is `x`. Each rank has another one, until DDP is done with them.",
+        "The gradient of this weight is `x`. Each rank has a different one, until DDP is done with them.",
         "DDP puts the mean over the ranks into `.grad`. SGD takes `lr` times that off the weight.",
     ),
 )
@@ -335,8 +359,8 @@ APART = Lines(
         "with model.no_sync():\n    y = model(x).sum()\ny.backward()": _SYNCED,
         "y = model(x).sum()\nwith model.no_sync():\n    y.backward()": _SYNCED,
         "(model(x) + model(2 * x)).sum().backward()": "How many backward calls are there?",
-        "nn.init.constant_(model.module.weight, rank); model(x).sum().backward()": "What does DDP make alike after"
-        " it was made: weights, or gradients?",
+        "nn.init.constant_(model.module.weight, rank); model(x).sum().backward()": "Once DDP is made, what does it"
+        " make alike: weights, or gradients?",
         "model.module(x).sum().backward(); dist.all_reduce(model.module.weight.grad)": "What is in `.grad` on each"
         " rank after the last call?",
     },
@@ -356,7 +380,7 @@ if weights[0] != weights[1]:
 
 LETTERS = Exercise(
     id="18.2",
-    right="In these, some gradient was never averaged, or the weights were no longer the same before that. No error says so.",
+    right="With these, some gradient was never averaged, or the weights had already been made different. No error says so.",
     asked="Two ranks run a function that begins like this. One of the lines follows, and then `sgd.step()`. After which"
     " lines do the ranks have different weights? Give their letters.",
     **APART.first("abcdef"),
@@ -421,7 +445,8 @@ MEAN = Exercise(
         ),
     },
     hints=(
-        "How many points are there on all ranks? An all-reduce of `float(len(losses))`, as a tensor, tells each rank.",
+        "How many points are there on all ranks? Put `float(len(losses))` into a tensor and all-reduce that. It returns"
+        " nothing: the sum is in your tensor afterwards.",
         "DDP adds the gradients up and divides by the number of ranks. You want to divide by the number of points instead,"
         " so multiply by the one and divide by the other.",
     ),
@@ -437,7 +462,8 @@ def answer(losses):
 ~       # for more.
 ~   return losses.sum() / count  # You divide by the number of all points, and then DDP divides by the number of ranks
 ~       # as well. (An all-reduce of the loss can't undo that, because it isn't recorded.)
-~   return losses.sum()  # A sum gives each point a weight of one over the number of ranks, and not of points.
+~   return losses.sum()  # With a plain sum each point counts for one over the number of ranks. It should be one over the number of all
+~       # points.
 """,
     cases=lambda random: (
         _dealt(*random.sample(range(1, 6), 2), seed=random.randint(1, 99)),
@@ -515,18 +541,27 @@ look at: len(set(pretend(train)))
 """.replace("pretend(", f"{_THERE}.pretend(")
 )
 
+_FIRST = PROGRAMS.first(a=2, b=3, c=5, d=7)
+_FIRST["known"] |= {
+    "That `if` is meant: only rank 0 should print. Which line in it needs both ranks?": lambda seen, _: (
+        seen == (8,)
+    ),
+    "`no_grad` is right, and rank 1 needn't do the same. But what's inside still calls for rank 1.": lambda seen, _: (
+        seen == (9,)
+    ),
+}
 LINE = Exercise(
     id="18.5",
     right="With that line right, all ranks make the same calls, and they learn as one.",
     asked="Two ranks run `train`. One of its lines stops them, or keeps them from learning as one. Which line would you"
-    " change? Give its number.",
+    " change? (Only rank 0 is meant to print.) Give its number.",
     principle="which ranks get to each line, and which calls of each line need all of them?",
     hints=(
         "Look for lines that only one rank gets to, or that do something else on each rank. Do they need the others?",
         "A forward through DDP sends buffers if there are any, even under `no_grad`. A backward sends gradients if the"
         " forward went through DDP.",
     ),
-    **PROGRAMS.first(a=2, b=3, c=5, d=7),
+    **_FIRST,
 )
 
 EXERCISES = (METHOD, BUCKETS, STEP, LETTERS, MEAN, LINE)

@@ -134,13 +134,32 @@ def _is_stuck(error: BaseException) -> bool:
     return isinstance(error, Stuck)
 
 
+class _Sent:
+    """Stand for a collective that was begun with `async_op=True`: here it has always ended."""
+
+    def wait(self, timeout: object = None) -> bool:
+        return True
+
+    def is_completed(self) -> bool:
+        return True
+
+
 def _exchange(name: str, tensor: torch.Tensor) -> list[torch.Tensor]:
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(
+            f"a collective takes a tensor, and this is {type(tensor).__name__}: {tensor}"
+        )
     if not hasattr(_here, "rank"):
         raise ValueError(_ALONE)
     return _here.rank.exchange(name, tensor)
 
 
-def _all_reduce(tensor: torch.Tensor, op: object = dist.ReduceOp.SUM, group: object = None) -> None:
+def _all_reduce(
+    tensor: torch.Tensor,
+    op: object = dist.ReduceOp.SUM,
+    group: object = None,
+    async_op: bool = False,
+) -> _Sent | None:
     parts = torch.stack(_exchange(f"all_reduce {op}", tensor))
     results = {
         dist.ReduceOp.SUM: lambda: parts.sum(0),
@@ -149,22 +168,58 @@ def _all_reduce(tensor: torch.Tensor, op: object = dist.ReduceOp.SUM, group: obj
         dist.ReduceOp.MIN: lambda: parts.amin(0),
     }
     tensor.detach().copy_(results[op]())  # the version doesn't tell, nor does it with gloo
+    return _Sent() if async_op else None
 
 
-def _broadcast(tensor: torch.Tensor, src: int = 0, group: object = None) -> None:
+def _broadcast(
+    tensor: torch.Tensor, src: int = 0, group: object = None, async_op: bool = False
+) -> _Sent | None:
     tensor.detach().copy_(_exchange(f"broadcast {src}", tensor)[src])
+    return _Sent() if async_op else None
 
 
-def _all_gather(tensors: list, tensor: torch.Tensor, group: object = None) -> None:
+def _all_gather(
+    tensors: list, tensor: torch.Tensor, group: object = None, async_op: bool = False
+) -> _Sent | None:
     for own, other in zip(tensors, _exchange("all_gather", tensor), strict=True):
         own.detach().copy_(other)
+    return _Sent() if async_op else None
+
+
+def _unknown(name: str) -> Callable:
+    """Return what refuses a call that pretend ranks don't know."""
+
+    def refuse(*given: object, **named: object) -> None:
+        raise ValueError(
+            f"Pretend ranks know `all_reduce`, `broadcast`, `all_gather` and `barrier`, but no `{name}`."
+        )
+
+    return refuse
 
 
 def _barrier(group: object = None) -> None:
     _exchange("barrier", torch.zeros(()))
 
 
-COLLECTIVES = {
+OTHERS = (
+    "all_gather_into_tensor",
+    "all_gather_object",
+    "all_to_all",
+    "broadcast_object_list",
+    "gather",
+    "gather_object",
+    "irecv",
+    "isend",
+    "monitored_barrier",
+    "new_group",
+    "recv",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_tensor",
+    "scatter",
+    "send",
+)
+COLLECTIVES = {name: _unknown(name) for name in OTHERS} | {
     "all_reduce": _all_reduce,
     "broadcast": _broadcast,
     "all_gather": _all_gather,
@@ -183,6 +238,11 @@ class PretendDDP(nn.Module):
     def __init__(self, module: nn.Module, **options: object) -> None:
         super().__init__()
         self.module = module
+        if not any(each.requires_grad for each in module.parameters()):
+            raise RuntimeError(
+                "DistributedDataParallel is not needed when a module doesn't have any parameter that"
+                " requires a gradient."
+            )
         self.syncs, self.is_armed, self.arrived = True, False, set()
         self._send([*module.parameters(), *module.buffers()])
         self.learning = [each for each in module.parameters() if each.requires_grad]
