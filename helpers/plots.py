@@ -20,6 +20,7 @@ DOTS = 100  # per inch
 MOST = 40_000  # characters of an SVG: a figure that needs more is shown in pixels
 COLOURS = 64  # of pixels
 LONGEST, MOST_BARS = 1_000, 12  # characters of the words; bars whose heights are said
+LONG, FLAT = 10, 1 / 12  # points of a line that may be called flat; of its axis' height
 # In JupyterLab's dark theme light and dark change places; colours stay what they are.
 IN_LAB = (
     '<style>body[data-jp-theme-light=false] .jp-Notebook img[src^="data:image/png"]'
@@ -91,7 +92,9 @@ def _axes(axes: Axes) -> str:
 
 
 def _line(line: Line2D) -> str:
-    """Return where a line begins and ends, and its lowest and highest point."""
+    """Return where a line begins and ends, and its lowest and highest point; of a long one that
+    hardly rises or falls only about where it lies.
+    """
     points = [(float(x), float(y)) for x, y in zip(*line.get_data(), strict=True)]
     points = [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
     name = line.get_label()
@@ -100,8 +103,17 @@ def _line(line: Line2D) -> str:
     if not points:
         return f"{name}: no points."
     low, high = min(points, key=lambda point: point[1]), max(points, key=lambda point: point[1])
+    if len(points) >= LONG and high[1] - low[1] < FLAT * _height(line):
+        about = float(f"{sum(y for _, y in points) / len(points):.2g}")
+        return f"{name}: about {short_number(about)} all along."
     ends = f"from {_point(points[0])} to {_point(points[-1])}"
     return f"{name}: {ends}; lowest {_point(low)}, highest {_point(high)}."
+
+
+def _height(line: Line2D) -> float:
+    """Return how much of the upward axis a line's part of the figure shows."""
+    bottom, top = line.axes.get_ylim()
+    return abs(top - bottom)
 
 
 def _point(point: tuple[float, float]) -> str:

@@ -118,3 +118,11 @@ def test_a_plot_without_words_gets_its_own():
         "loss: from 4 at 1 to 2.5 at 3; lowest 1 at 2, highest 4 at 1. "
         "A line: from 7 at 2 to 7 at 2; lowest 7 at 2, highest 7 at 2."
     )
+
+
+def test_a_long_line_that_hardly_moves_is_said_to_lie_somewhere():
+    figure, axes = plt.subplots()
+    axes.plot(range(12), [2.3, 2.2] * 6, label="flat")
+    axes.plot(range(12), [0.1 * n for n in range(12)], label="rising")
+    axes.set_ylim(0, 2.6)
+    assert "flat: about 2.2 all along. rising: from 0 at 0 to 1.1 at 11;" in str(plot(figure))
