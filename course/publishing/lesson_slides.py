@@ -179,7 +179,8 @@ def exercises(group: Cells, renderer: CellRenderer, title: str) -> Slide:
         spoken += renderer.text(cell.source)
         exercise = EXERCISE.search(cell.source)
         if exercise:
-            verb = verb_of(exercise["kind"], cell.source) if rows else "Mend"
+            is_mended = not rows and "build" not in exercise["kind"]
+            verb = "Mend" if is_mended else verb_of(exercise["kind"], cell.source)
             done = " · ".join(filter(None, [f"**{verb}**", exercise["name"]]))
             at_home = ", at home" * ("at home" in exercise["kind"])
             rows.append((exercise["id"], exercise["minutes"] + at_home, renderer.line(done)))

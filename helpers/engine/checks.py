@@ -266,6 +266,7 @@ SPREAD = (
     "x = Value([[2.0]], requires_grad=True)\nz = x * Value([3.0, 4.0])\nz = z.sum()\nz.backward()",
     f"{ROW}\n{Y}\nz = Forgot.apply(x, y)\nz = z.sum()\nz.backward()",
     f"{ROW}\nz = (Silent.apply(x) + x).sum()\nz.backward()",
+    f"{ROW}\ny = Value([[2.0, 5.0, 1.0]], requires_grad=True)\nz = (x * y).sum()\nz.backward()",
 )
 SQUARE = "x = Value([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)"
 PRODUCTS = (
@@ -278,6 +279,8 @@ PRODUCTS = (
     f"{SQUARE}\nz = (x @ x.T).sum()\n{TWO}\nzero_grad(x)\nk = (g * g).sum()\n{LAST}",
     f"{SQUARE}\n{COLUMN}\nz = (x @ y * y).sum()\n{TWO}\nk = (g * g).sum()\n{LAST}",
     f"{SQUARE}\nz = (Value([[1.0, 2.0]]) @ x + 1).sum()\nz.backward()",
+    f"{SQUARE}\n{GRID}\nh = x + x\nz = (h @ w).sum()\nh.add_(1.0)\nz.backward()",
+    f"{SQUARE}\n{GRID}\nh = w + w\nz = (x @ h).sum()\nh.add_(1.0)\nz.backward()",
 )
 BENT = (
     f"{X}\nz = (x * 0.5).exp()\nz.backward()",
@@ -289,17 +292,25 @@ BENT = (
     f"{X}\nz = (x * 0.25).tanh()\nz.backward({CREATE})\n{NEXT}\ng.backward()",
     f"{ROW}\n{COLUMN}\nz = (x + y).tanh().mean()\n{TWO}\nk = (g * g).sum()\n{LAST}",
     f"{X}\nh = (x * 0.5).exp()\nz = h + x\nh.add_(1.0)\nz.backward()",
+    f"{X}\nh = (x * 0.5).tanh()\nz = h + x\nh.add_(1.0)\nz.backward()",
+    f"{X}\nh = x + x\nz = h.exp() + h.tanh()\nh.add_(1.0)\nz.backward()",
 )
 RAISED = (
     f"{X}\nz = x ** 2.0\nz.backward()",
     f"{X}\nz = x ** 3.0\nz.backward()",
     f"{X}\nz = x.log()\nz.backward()",
+    f"{X}\nz = 2 * x ** 3.0\nz.backward()",
+    f"{X}\nz = 2 * x.log()\nz.backward()",
+    f"{X}\nz = x ** 3.0 * x\nz.backward()",
+    f"{X}\nz = x.log() * x\nz.backward()",
     f"{X}\n{Y}\nz = x / y\nz.backward()",
     f"{X}\nz = 6.0 / x\nz.backward()",
     f"{ROW}\n{COLUMN}\nz = (x / y).sum()\nz.backward()",
     f"{X}\nz = x ** 3.0\nz.backward({CREATE})\n{NEXT}\ng.backward()",
     f"{X}\nz = x.log()\nz.backward({CREATE})\n{NEXT}\ng.backward()",
     f"{ROW}\nz = (x.exp() + 1.0).log().mean()\n{TWO}\nk = (g * g).sum()\n{LAST}",
+    f"{X}\nh = x + x\nz = h ** 3.0\nh.add_(1.0)\nz.backward()",
+    f"{X}\nh = x + x\nz = h.log()\nh.add_(1.0)\nz.backward()",
 )
 
 

@@ -101,6 +101,20 @@ def fails_first(*fragments: str) -> When:
     return lambda seen, right: raised((seen[_first_wrong(seen, right)],), *fragments)
 
 
+def says(*fragments: str, cases: Container[int] = ()) -> When:
+    """Match where the first case that went wrong, one of these if any are given, ended in an error, or
+    came to a refusal, whose words hold one of these texts.
+    """
+
+    def matches(seen: tuple, right: tuple) -> bool:
+        number = _first_wrong(seen, right)
+        case = seen[number]
+        words = str(case) if isinstance(case, Failed) else str(case[0])
+        return (not cases or number in cases) and any(part in words for part in fragments)
+
+    return matches
+
+
 def _first_wrong(seen: tuple, right: tuple) -> int:
     return next(k for k, case in enumerate(seen) if not same(case, right[k]))
 
