@@ -16,7 +16,7 @@ from helpers.labs.engine.lab import with_buttons
 pytestmark = pytest.mark.browser
 ENDED = "no press left: undo or reset"
 NO_ZERO = "AttributeError: 'NoneType' object has no attribute 'zero_'"
-CHANGED_NOTHING = "∅ it ran, but nothing you can see has changed"
+CHANGED_NOTHING = "∅ no error, and nothing you can see has changed"
 
 
 @pytest.fixture

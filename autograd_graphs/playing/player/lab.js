@@ -193,7 +193,7 @@ const [ENDS, IDLE] = [-1, -2];
 // actions: of more than that, one group is seen at a time
 const MANY = 6;
 const LAB = {
-  end: "no press left: undo or reset", idle: "∅ it ran, but nothing you can see has changed", moved: "it failed, but something has changed all the same",
+  end: "no press left: undo or reset", idle: "∅ no error, and nothing you can see has changed", moved: "it failed, but something has changed all the same",
   undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
 };
 
