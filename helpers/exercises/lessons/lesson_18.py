@@ -345,7 +345,7 @@ _BEGIN = """def train(rank, world):
 _THROUGH = "Does the forward go through the wrapper, and is it the first backward after it?"
 _SYNCED = "Where does the forward stand, inside `no_sync` or outside?"
 APART = Lines(
-    read="“When does DDP average?”",
+    read="“When does DDP average?”, and what follows under it",
     begins=tuple(_BEGIN.format(lr, x) for lr, x in ((0.1, 1.0), (0.5, 2.0), (0.2, 3.0))),
     lines={
         "model(x).sum().backward()": "The seeds differ. What does DDP do with the weights when it's made?",
