@@ -103,17 +103,17 @@ def _line(line: Line2D) -> str:
     if not points:
         return f"{name}: no points."
     low, high = min(points, key=lambda point: point[1]), max(points, key=lambda point: point[1])
-    if len(points) >= LONG and high[1] - low[1] < FLAT * _height(line):
+    if len(points) >= LONG and _is_flat(line, low[1], high[1]):
         about = float(f"{sum(y for _, y in points) / len(points):.2g}")
         return f"{name}: about {short_number(about)} all along."
     ends = f"from {_point(points[0])} to {_point(points[-1])}"
     return f"{name}: {ends}; lowest {_point(low)}, highest {_point(high)}."
 
 
-def _height(line: Line2D) -> float:
-    """Return how much of the upward axis a line's part of the figure shows."""
+def _is_flat(line: Line2D, low: float, high: float) -> bool:
+    """Return whether a line looks level in the figure."""
     bottom, top = line.axes.get_ylim()
-    return abs(top - bottom)
+    return line.axes.get_yscale() == "linear" and high - low < FLAT * abs(top - bottom)
 
 
 def _point(point: tuple[float, float]) -> str:

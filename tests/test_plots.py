@@ -125,4 +125,10 @@ def test_a_long_line_that_hardly_moves_is_said_to_lie_somewhere():
     axes.plot(range(12), [2.3, 2.2] * 6, label="flat")
     axes.plot(range(12), [0.1 * n for n in range(12)], label="rising")
     axes.set_ylim(0, 2.6)
-    assert "flat: about 2.2 all along. rising: from 0 at 0 to 1.1 at 11;" in str(plot(figure))
+    described = str(plot(figure))
+    assert "flat: about 2.2 all along. rising: from 0 at 0 to 1.1 at 11;" in described
+    figure, axes = plt.subplots()
+    axes.plot(range(12), [10.0**-n for n in range(12)], label="falling")
+    axes.plot([0], [100.0])
+    axes.set_yscale("log")
+    assert "falling: from 1 at 0 to 1e-11 at 11;" in str(plot(figure))
