@@ -362,7 +362,7 @@ def _case(program: str, look: str) -> Callable:
     def case() -> tuple[str, str]:
         return program, look
 
-    case.written = program.replace("\n    ", " ").replace("\n", "; ")
+    case.written = program.replace("\n    ", " ⏎ ").replace("\n", "; ")  # on one line
     return case
 
 

@@ -37,8 +37,7 @@ def of_a_case(
     reader: Reader, number: int, answer: object, run: Run, seen: object, truth: object, reveal: bool
 ) -> list[str]:
     reveal = reveal or reader.tells
-    given = inputs_text(reader.cases[number], answer).replace("\n", " ⏎ ")  # a row is one line
-    lines = [row("given", given, code)]
+    lines = [row("given", inputs_text(reader.cases[number], answer), code)]
     if isinstance(seen, Failed):
         text = seen.text if seen.kind == "unreadable" else str(seen)
         lines.append(row("came", text))
